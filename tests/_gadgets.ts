@@ -13,10 +13,10 @@ import {
   writeCalls,
 } from "../mod.ts";
 
-// What is allowed here is kept in no state folder of whoever runs the tests, nor do their settings count.
-const user = Deno.makeTempDirSync({ prefix: "orrery-user-" });
+// What is allowed here is kept in no state folder of whoever runs the tests, nor do their settings count. Test files that run side by
+// side share the variables of their process: a file that needs others of its own is in timed/, where each runs alone.
+const user = join(Deno.env.get("TMPDIR") ?? "/tmp", `orrery-user-${Deno.pid}`);
 for (const name of ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]) Deno.env.set(name, join(user, name));
-globalThis.addEventListener("unload", () => Deno.removeSync(user, { recursive: true }));
 
 /** What a call is given besides its input. */
 export interface CallOptions {

@@ -13,7 +13,7 @@ import {
   openConversation,
   type RunEvent,
   virtualClock,
-} from "../mod.ts";
+} from "../../mod.ts";
 import {
   agentOf,
   ask,
@@ -24,11 +24,11 @@ import {
   talk,
   told,
   turn,
-} from "./_conversation_turns.ts";
-import { testProject } from "./_project.ts";
-import { providerServer, TEST_KEY } from "./_provider_server.ts";
-import type { ProviderReply } from "./_provider_server.ts";
-import { FLOWS, type MadeStep, madeStep, type StepTalkOptions } from "./_step_talk.ts";
+} from "../_conversation_turns.ts";
+import { testProject } from "../_project.ts";
+import { providerServer, TEST_KEY } from "../_provider_server.ts";
+import type { ProviderReply } from "../_provider_server.ts";
+import { FLOWS, type MadeStep, madeStep, type StepTalkOptions } from "../_step_talk.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

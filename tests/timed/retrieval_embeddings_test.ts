@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Collection, type Embedder, ModelError, openCollection } from "../mod.ts";
-import { memoryCollection, wordEmbedder } from "./_collections.ts";
+import { type Collection, type Embedder, ModelError, openCollection } from "../../mod.ts";
+import { memoryCollection, wordEmbedder } from "../_collections.ts";
 
 const EVERYTHING = { limit: 100, secondary: true };
 const MEANINGS = [["tyre", "puncture", "flat"], ["price", "cost", "euro"], ["dog", "animal"]];

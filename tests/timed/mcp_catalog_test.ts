@@ -1,9 +1,9 @@
 // What becomes of the tools of MCP servers in a catalogue, and who lets their servers start.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type CatalogEntry, loadCatalog, type User } from "../mod.ts";
-import { type GadgetFolder, writeFiles } from "./_gadgets.ts";
-import { isAlive, mcpFolder, serverArgs, testServer } from "./_mcp.ts";
+import { type CatalogEntry, loadCatalog, type User } from "../../mod.ts";
+import { type GadgetFolder, writeFiles } from "../_gadgets.ts";
+import { isAlive, mcpFolder, serverArgs, testServer } from "../_mcp.ts";
 
 const mcpEntries = (folder: GadgetFolder): readonly CatalogEntry[] =>
   folder.catalog.entries.filter(({ source }) => source.kind === "mcp");
@@ -242,7 +242,7 @@ Deno.test("mcp grants: changed tools are asked about again, and told", async () 
     const serve = (scenario: string) =>
       writeFiles(join(state, ".."), {
         "server.ts": `Deno.args.splice(0, 9, "${scenario}");\nawait import(${
-          JSON.stringify(import.meta.resolve("./_mcp_server.ts"))
+          JSON.stringify(import.meta.resolve("../_mcp_server.ts"))
         });`,
       });
     await write({ test: { command: Deno.execPath(), args: ["run", "-A", join(state, "../server.ts")] } });
