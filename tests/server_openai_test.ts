@@ -391,21 +391,22 @@ const THINKING: ProviderReply = {
 Deno.test("a client that goes away ends the question to the model: in a stream, before its answer is whole, while the model thinks", async () => {
   const replies: Replies = ({ body }) => body.model === "thinking" ? THINKING : ENDLESS;
   await withClient(async ({ client, origin, provider }) => {
+    // The only room there is is free again, each time.
+    const isFree = async (): Promise<boolean> =>
+      await client.chat.completions.create({ model: "script/echo", messages: [user("hi")] })
+        .then(() => true, (error: unknown) => statusOf(error) !== 429);
     for (const model of ["compatible/endless", "compatible/thinking"]) {
       const asked = { model, messages: [user("hi")], stream: true as const };
       const stream = await client.chat.completions.create(asked);
       for await (const { choices } of stream) if (choices[0]?.delta.content?.startsWith("x")) break;
+      await until(isFree);
     }
     const stop = new AbortController();
     const left = assert.rejects(askWhole(origin, "m", stop.signal), { name: "AbortError" });
     await until(() => provider.requests.length === 3);
     stop.abort();
     await left;
-    // The only room there is is free again.
-    await until(async () =>
-      await client.chat.completions.create({ model: "script/echo", messages: [user("hi")] })
-        .then(() => true, (error: unknown) => statusOf(error) !== 429)
-    );
+    await until(isFree);
   }, { replies, settings: "limits: { runs: 1 }\n" });
 });
 
