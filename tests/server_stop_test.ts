@@ -173,7 +173,7 @@ Deno.test("where nothing is kept a turn under way has its time", async () => {
 });
 
 Deno.test("what is asked for while it stops does not begin, and says why", async () => {
-  const files = { "pause.calls": pause(60, "p"), "short.calls": pause(0.7, "s"), "doc.md": "# Title\n" };
+  const files = { "pause.calls": pause(60, "p"), "short.calls": pause(3, "s"), "doc.md": "# Title\n" };
   await using server = await served(files, ["--quiet"]);
   const id = await begun(server, { file: "pause.calls" });
   await server.json(`/v1/runs/${id}/cancel`, { body: {} });
