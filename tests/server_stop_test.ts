@@ -181,6 +181,7 @@ Deno.test("what is asked for while it stops does not begin, and says why", async
   const short = await begun(server, { file: "short.calls" });
   await toldOf(server, short, { until: ({ type }) => type === "call-run" });
   const stopped = server.stop();
+  await new Promise((resolve) => setTimeout(resolve, 300)); // a process hears of a signal a moment later
   const wanted: readonly (readonly [string, unknown])[] = [
     ["/v1/runs", { file: "pause.calls" }],
     ["/v1/runs", { file: "doc.md" }],

@@ -81,7 +81,7 @@ for (const provider of PROVIDERS) {
         : [...callParts(mode), {
           call: { id: "call_v", name: "Template", arguments: Array.from('{"template":"Bern"}') },
         }];
-      await using at = await providerProject([{ parts, delayMs: 5 }, answer]);
+      await using at = await providerProject([{ parts, delayMs: 15 }, answer]);
       const events = await run(at, provider, mode);
       const result = events.findIndex((event) => event.type === "call-result");
       const message = events.findIndex((event) => event.type === "message");
