@@ -58,12 +58,7 @@ export default function editFile(world: World): Gadget<Input> {
         type: "array",
         minItems: 1,
         description: "Several edits, in place of `old`, `new` and `all`.",
-        items: {
-          type: "object",
-          properties: EDIT_PROPERTIES,
-          required: ["old", "new"],
-          additionalProperties: false,
-        },
+        items: onlyFields(EDIT_PROPERTIES, ["old", "new"]),
       },
     }, ["path"]),
     output: objectOf({

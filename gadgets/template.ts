@@ -1,4 +1,5 @@
 import { type FillingGadget, FILLS, type Gadget } from "../lib/core/gadget.ts";
+import { onlyFields } from "../lib/core/object_schema.ts";
 import { placeInWords, ProblemsError, SourceError, spanAt } from "../lib/core/source_error.ts";
 import type { World } from "../lib/core/world.ts";
 import { followPointer } from "./_pointer.ts";
@@ -25,8 +26,7 @@ export default function template(_world: World): Gadget<Input> & FillingGadget {
       "another. Text is inserted as it is, anything else as JSON; braces inside a value stay as they are. A name without a " +
       "value is an error. Write \\{{ for two literal braces. There are no conditions and no loops.",
     input: {
-      type: "object",
-      properties: {
+      ...onlyFields({
         template: {
           type: "string",
           description: 'The text with its places, such as "Dear {{user/name}}, …".',
@@ -37,9 +37,7 @@ export default function template(_world: World): Gadget<Input> & FillingGadget {
             "The values by name; nested objects and arrays are reached with a pointer such as {{items/0/name}}.",
           additionalProperties: VALUE,
         },
-      },
-      required: ["template"],
-      additionalProperties: false,
+      }, ["template"]),
       $defs: { value: { ...VERBATIM, additionalProperties: VALUE, items: VALUE } },
     },
     output: { type: "string" },

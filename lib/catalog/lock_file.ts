@@ -181,7 +181,7 @@ export function parseLock(text: string, file: string): Lock {
     if (found === wanted) return;
     let at = 0;
     while (at < found.length && found[at] === wanted[at]) at++;
-    throw lockError("it is not as Orrery writes it from here on", spanAt(found, at, { file: file }));
+    throw lockError("it is not as Orrery writes it from here on", spanAt(found, at, { file }));
   }
 
   function parsed(): Json {
@@ -191,7 +191,7 @@ export function parseLock(text: string, file: string): Lock {
       return toJson(JSON.parse(text));
     } catch (error) {
       const at = jsonProblem(text)?.start ?? 0;
-      throw lockError("it is not JSON", spanAt(text, at, { file: file }), {
+      throw lockError("it is not JSON", spanAt(text, at, { file }), {
         cause: error,
       });
     }
@@ -199,7 +199,7 @@ export function parseLock(text: string, file: string): Lock {
 
   /** Two entries that were joined by hand have a sum that fits neither, but two whole ones can stand side by side. */
   function unmerged(at: number): SourceError {
-    return lockError("two versions of it were not merged", spanAt(text, at, { file: file }), {
+    return lockError("two versions of it were not merged", spanAt(text, at, { file }), {
       hint:
         "Keep the entries of one side, whole and in their order, or take one side's file; then allow what is missing again: " +
         "orrery trust allow NAME.",

@@ -3,8 +3,7 @@
 import type { Terminal } from "../host/terminal/terminal.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { type Argument, COMMANDS, type CommandSpec, type Flag, type ParsedCommand } from "./flags/flags.ts";
-import { parseFlags } from "./flags/parse.ts";
-import { TOPICS } from "./help.ts";
+import { argumentAt, parseFlags } from "./flags/parse.ts";
 
 /** `orrery completions SHELL`. */
 export async function completions(
@@ -128,8 +127,7 @@ async function offersFor(
   if (current.startsWith("-")) {
     return spec.flags.flatMap((each) => typedForms(each).map((form) => `${form}\t${each.help}`));
   }
-  const last = spec.arguments.at(-1);
-  return await valuesOf(spec.arguments[at] ?? (last?.many === true ? last : undefined), word, terminal);
+  return await valuesOf(argumentAt(spec, at), word, terminal);
 }
 
 /** Where the cursor is: how many words of the command stand before it, the last of them, and the flag whose value is next. */
@@ -180,8 +178,10 @@ async function valuesOf(
       return [FILES, ...await namesOf("prompts", terminal)];
     case "shown":
       return await namesOf(`${word}s`, terminal);
-    case "help":
+    case "help": {
+      const { TOPICS }: typeof import("./help.ts") = await import("./help.ts" as string);
       return [...Object.keys(COMMANDS), ...Object.keys(TOPICS)];
+    }
     default:
       return await namesOf(`${wanted?.names}s`, terminal);
   }

@@ -146,7 +146,6 @@ interface Fallback {
 
 /** A model for which others take over, in order, when it fails before anything of its answer was shown. */
 function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model {
-  if (fallbacks.length === 0) return model;
   return wrappedModel(model, (request) => {
     let attempt = 0;
     return attempts(() => model.stream(request), (error) => {

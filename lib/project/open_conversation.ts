@@ -113,7 +113,7 @@ export async function openConversation(
     journal: store,
     scope: { user, module, session },
     context: toJson(options.context ?? {}),
-    given: toJsonObject(options.slots ?? {}),
+    given: toJsonObject(options.slots),
     means: meansOf(options),
     maxSteps: options.limits?.steps,
     clock: options.clock,

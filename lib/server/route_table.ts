@@ -243,7 +243,7 @@ const MESSAGE = {
 } as const;
 
 /** The one path of MCP. */
-export const mcpRoutes: readonly Route[] = [
+const mcpRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path,

@@ -62,7 +62,7 @@ const LAST_ANSWERS_MS = 2_000;
 export function openServer(service: Service, options: OpenServerOptions): OpenServer {
   const { host = "127.0.0.1", names, token, tell } = options;
   const streams = new TextStreams();
-  const http = serveHttp({ host, port: options.port, fetch: (request) => app.fetch(request) });
+  const http = serveHttp({ host, port: options.port, fetch: (request) => app(request) });
   const { port } = http;
   const stopping = new AbortController();
   const lastWorks = new Set<() => void | Promise<void>>();
@@ -81,7 +81,6 @@ export function openServer(service: Service, options: OpenServerOptions): OpenSe
   const app = createApp({
     service,
     settings,
-    routes: ROUTES,
     isHost: createHosts({ host, port, names }),
   });
   let stopped: Promise<void> | undefined;
@@ -115,26 +114,22 @@ function addressOf(host: string): string {
 interface AppOptions {
   readonly service: Service;
   readonly settings: ServerSettings;
-  readonly routes: readonly Route[];
   readonly isHost: (host: string) => boolean;
 }
 
-/** A server that has no socket yet. */
-interface App {
-  /** Answers every request, and never fails. */
-  readonly fetch: (request: Request) => Promise<Response>;
-}
+/** Answers every request, and never fails. */
+type Answers = (request: Request) => Promise<Response>;
 
 /** What the guard hands on. */
 interface Passed {
   readonly Bindings: { readonly caller?: Caller; readonly isHead?: boolean };
 }
 
-/** Makes the app of a table of routes. */
-function createApp({ service, settings, routes, isHost }: AppOptions): App {
+/** Makes the app of the table of routes; it has no socket yet. */
+function createApp({ service, settings, isHost }: AppOptions): Answers {
   const hono = new Hono<Passed>();
   const tell = (error: unknown) => failureOf(error, { root: service.root, tell: settings.tell });
-  for (const route of routes) {
+  for (const route of ROUTES) {
     hono.on(
       route.method,
       honoPath(route.path),
@@ -143,7 +138,7 @@ function createApp({ service, settings, routes, isHost }: AppOptions): App {
   }
   hono.notFound(({ req }) => {
     const told = isLookedAt(req.raw) ? problemPage : problem;
-    return told(nothingAt(req.raw.method, pathOf(req.url), routes), req.raw.headers);
+    return told(nothingAt(req.raw.method, pathOf(req.url)), req.raw.headers);
   });
   hono.onError((error) => problem(tell(error)));
   const rules: GuardSettings = {
@@ -151,9 +146,9 @@ function createApp({ service, settings, routes, isHost }: AppOptions): App {
     token: settings.token,
     cookie: settings.cookie,
     isSession: (id) => settings.sessions.has(id),
-    ruleOf: createRules(routes),
+    ruleOf: createRules(ROUTES),
   };
-  return { fetch: guarded(hono, rules, tell) };
+  return guarded(hono, rules, tell);
 }
 
 /** In front of everything: what it does not let through reaches no route. */
@@ -161,7 +156,7 @@ function guarded(
   hono: Hono<Passed>,
   settings: GuardSettings,
   tell: (error: unknown) => ProblemDetails,
-): App["fetch"] {
+): Answers {
   return async (request) => {
     try {
       const verdict = guard(request, settings);
@@ -266,9 +261,9 @@ function pathOf(url: string): string {
 }
 
 /** No route has this path, or none with this method. */
-function nothingAt(method: string, path: string, routes: readonly Route[]): ProblemDetails {
+function nothingAt(method: string, path: string): ProblemDetails {
   const methods = METHODS.filter((each) =>
-    routes.some((route) => route.method === each && pathPattern(route.path).test(path))
+    ROUTES.some((route) => route.method === each && pathPattern(route.path).test(path))
   );
   if (methods.length === 0) {
     return {

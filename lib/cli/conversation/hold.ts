@@ -6,17 +6,14 @@ import { EXIT } from "../../service/exit_code.ts";
 import { conversationErrorCode } from "../report_failure.ts";
 import { ConversationTalk, type ConversationWork } from "./talk.ts";
 import type { ConversationTurns } from "./turns.ts";
-import { type EndedRun, endRun, sayWhatIsLeft } from "../run/end.ts";
+import { type EndedRun, endRun, toItsEnd } from "../run/end.ts";
 
 /** Talks until there is nothing more to say; gives the exit code. */
 export async function holdConversation(work: ConversationWork): Promise<number> {
   const { terminal, view, stop, session, flags, place } = work;
   const way = work.isKept ? wayTo(place) : "";
-  stop.onSecond(() => {
-    view.abandon();
-    if (work.isKept) sayWhatIsLeft(terminal, { id: session.live.id, way, partialRecord: undefined });
-  });
-  const ended = await heldToItsEnd(work);
+  const kept = work.isKept ? { id: session.live.id, way, partialRecord: undefined } : undefined;
+  const ended = await toItsEnd({ terminal, view, stop, kept }, () => heldToItsEnd(work));
   const code = await endRun(ended, {
     ...work,
     cwd: place.cwd,

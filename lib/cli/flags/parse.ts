@@ -202,6 +202,12 @@ function didYouMeanFlag(name: string, known: readonly Flag[]): string {
   return didYouMean(`--${name}`, known.map((flag) => `--${flag.name}`));
 }
 
+/** What a word of a command is; the last one may be there several times. */
+export function argumentAt({ arguments: all }: CommandSpec, index: number): Argument | undefined {
+  const last = all.at(-1);
+  return all[index] ?? (last?.many === true ? last : undefined);
+}
+
 function wordProblems(
   spec: CommandSpec,
   { words, strayValues, behindGrant }: Pick<FlagReader, "words" | "strayValues" | "behindGrant">,
@@ -211,9 +217,7 @@ function wordProblems(
     .find(({ required, unless = "" }) => required && flags[unless] === undefined);
   if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${argumentText(missing)}`];
   const last = spec.arguments.at(-1);
-  const problems = words.flatMap((word, index) =>
-    wordProblem(spec.arguments[index] ?? (last?.many === true ? last : undefined), word)
-  );
+  const problems = words.flatMap((word, index) => wordProblem(argumentAt(spec, index), word));
   const hint = behindGrant === undefined
     ? ""
     : ` A list is written with =, so: ${behindGrant.flag}=${behindGrant.word}`;

@@ -132,8 +132,7 @@ interface ListRow {
 }
 
 async function describe(entry: CatalogEntry): Promise<ListRow> {
-  const { gadget, problem } = await loadedGadget(entry);
-  const state = problem !== undefined && entry.state === "ready" ? "broken" : entry.state;
+  const { gadget, problem, state } = await loadedGadget(entry);
   const permissions = gadget?.permissions ?? {};
   const needs = gadget === undefined ? "?" : permissionWords(permissions);
   const grant = entry.grant?.();

@@ -38,8 +38,9 @@ export async function endRun(summary: EndedRun, options: EndRunOptions): Promise
 
 /** Follows a run to its end. Where it fails, or the process has to end at once, says what is left of it. */
 export async function toItsEnd<Result>(
-  { terminal, view, stop, kept }: Pick<EndRunOptions, "terminal" | "stop" | "kept"> & {
+  { terminal, view, stop, kept }: Pick<EndRunOptions, "terminal" | "stop"> & {
     readonly view: Pick<RunView, "abandon">;
+    readonly kept: Parameters<typeof sayWhatIsLeft>[1];
   },
   follow: () => Promise<Result>,
 ): Promise<Result> {
@@ -58,7 +59,7 @@ export async function toItsEnd<Result>(
 }
 
 /** Before the process ends at once: names what is left. */
-export function sayWhatIsLeft(
+function sayWhatIsLeft(
   terminal: Terminal,
   kept: Pick<KeptRun, "id" | "way" | "partialRecord"> | undefined,
 ): void {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { shownPath } from "../../core/paths.ts";
 import type { StoredFile } from "../../core/journal.ts";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { type JsonObject, objectOrEmpty } from "../../core/json.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -127,7 +127,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
 /** What a record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
 async function recordedWord({ replay = "" }: RunFlags, cwd: string): Promise<string> {
   const { kind, file, input } = await recordedRun(replay, cwd);
-  const path = kind === "prompt" && isJsonObject(input) ? input.path : undefined;
+  const path = kind === "prompt" ? objectOrEmpty(input).path : undefined;
   if (typeof path === "string") return path;
   return file === undefined || file === "stdin" ? "-" : file;
 }

@@ -30,12 +30,12 @@ export abstract class FrameView {
   }
 
   notice(text: string): Promise<void> {
-    this.frame.writeAbove(`${this.paint("yellow", "warning:")} ${printable(longText(text))}\n`);
+    this.frame.writeAbove(`${this.paint("yellow", "warning:")} ${printable(text)}\n`);
     return Promise.resolve();
   }
 
   log(source: string, text: string): Promise<void> {
-    const line = this.paint("dim", `${printableLine(source)}: ${printable(longText(text.trimEnd()))}`);
+    const line = this.paint("dim", `${printableLine(source)}: ${printable(longText(text))}`);
     this.frame.writeAbove(`${line}\n`);
     return Promise.resolve();
   }
@@ -78,7 +78,7 @@ export class LiveScreen extends FrameView implements RunView {
     this.#failureText += this.#failures.text(event);
     const text = this.#shownOf(event);
     if (text !== "") this.#addText(this.#blankLines.fold(text));
-    if (event.type === "call-log") return this.log(event.invocationId, event.text);
+    if (event.type === "call-log") return this.log(event.invocationId, event.text.replace(/\r?\n$/, ""));
     return event.type === "warning" ? this.notice(warningText(event)) : Promise.resolve();
   }
 

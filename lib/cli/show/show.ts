@@ -76,8 +76,8 @@ async function showGadget(
       "show",
     );
   }
-  const { gadget, problem = "" } = await loadedGadget(entry);
-  if (gadget === undefined) return await sayProblem(problem, { entry, asJson, terminal });
+  const { gadget, problem = "", state } = await loadedGadget(entry);
+  if (gadget === undefined) return await sayProblem(problem, { entry, state, asJson, terminal });
   const text = asJson ? jsonPage(gadgetJson(entry, gadget)) : printable(gadgetPage(entry, gadget));
   await terminal.stdout.write(text);
   return EXIT.ok;
@@ -85,13 +85,13 @@ async function showGadget(
 
 async function sayProblem(
   problem: string,
-  { entry, asJson, terminal }: {
+  { entry, state, asJson, terminal }: {
     readonly entry: CatalogEntry;
+    readonly state: CatalogEntry["state"];
     readonly asJson: boolean;
     readonly terminal: Terminal;
   },
 ): Promise<number> {
-  const state = entry.state === "ready" ? "broken" : entry.state;
   if (asJson) {
     await terminal.stdout.write(
       jsonPage({ name: entry.name, source: entry.source, state, problem }),

@@ -1,4 +1,4 @@
-import { encodeSegment, isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
+import { encodeSegment, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
 import { isBlank, untypedValue } from "../../schema/text_value.ts";
 import { completeMarkers, type Markers, readCallHeader } from "./header.ts";
 import { type CallBlock, type CallParserOptions, hasProto } from "./calls.ts";
@@ -74,7 +74,7 @@ function plain(call: WritableCall): JsonObject {
   if (hasProto(parameters)) {
     throw new TypeError(`Cannot write the call of ${call.gadgetName}: "__proto__" cannot be a name`);
   }
-  return isJsonObject(parameters) ? parameters : {};
+  return objectOrEmpty(parameters);
 }
 
 function writeBody(

@@ -88,7 +88,7 @@ async function readUse(place: GadgetUsePlace): Promise<readonly KnownUse[]> {
   if (text === undefined) return [];
   try {
     const { version, root, gadgets } = JSON.parse(text);
-    return version === VERSION && root === place.root ? gadgets : [];
+    return version === VERSION && root === place.root && Array.isArray(gadgets) ? gadgets : [];
   } catch {
     return [];
   }

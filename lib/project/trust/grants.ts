@@ -88,10 +88,10 @@ export async function keptGrants(id: string, { root }: { readonly root: string }
   const folder = stateFolder();
   if (folder === undefined) return NO_GRANTS;
   try {
-    const kept: RunGrants & { readonly root: string } = JSON.parse(
+    const kept: (RunGrants & { readonly root: string }) | null = JSON.parse(
       await hostFiles({ root: folder }).readText(fileOf(id)),
     );
-    return kept.root === root ? kept : NO_GRANTS;
+    return kept?.root === root ? kept : NO_GRANTS;
   } catch (error) {
     if (error instanceof FileError || error instanceof SyntaxError) return NO_GRANTS;
     throw error;

@@ -60,6 +60,7 @@ export async function describeNamed(
   });
   if (problems.length > 0) throw new ProblemsError(problems);
   const keeper = new LockKeeper({ ...project, parts: {}, projectAccepted: false, notice });
+  const { names: servers } = await projectServers(project, { user: NOBODY, notice, keeper }) ?? { names: [] };
   const sandbox = await loadSandbox(project, {
     candidates,
     flags: { gadget: files, trust: [], "trust-project": false, ephemeral: true },
@@ -68,7 +69,6 @@ export async function describeNamed(
     projectAccepted: false,
     keeper,
   });
-  const { names: servers } = await projectServers(project, { user: NOBODY, notice, keeper }) ?? { names: [] };
   const place = { sandbox, project, candidates, servers };
   try {
     const gadgets = new Map<string, GadgetToGrant>();

@@ -13,7 +13,7 @@ import { stepTree } from "../../conversation/step_tree.ts";
 import { type ConversationSave, turnKey } from "../../core/conversation.ts";
 import type { RunEvent } from "../../core/event.ts";
 import type { StepOutcome } from "../../core/journal.ts";
-import { isJsonObject, type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
+import { type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
 import { ModelError } from "../../core/model.ts";
 import { PermissionRefused } from "../../core/world.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
@@ -243,7 +243,7 @@ function turnStartJson(start: TurnStart): Json {
 
 /** The same, read back. */
 export function readTurnStart(outcome: StepOutcome): TurnStart {
-  const kept = "ok" in outcome && isJsonObject(outcome.ok) ? outcome.ok : {};
+  const kept = objectOrEmpty("ok" in outcome ? outcome.ok : undefined);
   const { session, module, global } = objectOrEmpty(kept.slots);
   const given: readonly Json[] = Array.isArray(kept.given) ? kept.given : [];
   return {

@@ -1,6 +1,5 @@
 import type { Message, Reasoning, ToolCall } from "../../core/message.ts";
-import { type Json, objectOrEmpty } from "../../core/json.ts";
-import { isJsonObject, toJson } from "../../core/json.ts";
+import { type Json, objectOrEmpty, toJson } from "../../core/json.ts";
 import type { FinishReason, Usage } from "../../core/model.ts";
 
 /** What a model answered: the outcome of a model step. */
@@ -114,14 +113,13 @@ export function answerJson(answer: ModelAnswer): Json {
 /** An answer that was kept. What is not there was empty. */
 export function answerFrom(json: Json, model: string): ModelAnswer {
   const kept = objectOrEmpty(json);
-  const usage = isJsonObject(kept.usage ?? null) ? kept.usage : {};
   return {
     text: typeof kept.text === "string" ? kept.text : "",
     calls: list(kept.calls).map(callFrom),
     reasoning: list(kept.reasoning).map(reasoningFrom),
     finish: finishFrom(kept.finish),
     ...(typeof kept.rawFinish === "string" && { rawFinish: kept.rawFinish }),
-    usage: { input: 0, output: 0, ...numbersOf(usage) },
+    usage: { input: 0, output: 0, ...numbersOf(kept.usage) },
     model: typeof kept.model === "string" ? kept.model : model,
     ...(kept.isCut === true && { isCut: true }),
   };
@@ -154,8 +152,9 @@ function finishFrom(json: Json | undefined): FinishReason {
 }
 
 function numbersOf(json: Json | undefined): Readonly<Record<string, number>> {
-  const entries = isJsonObject(json ?? null) ? Object.entries(json ?? {}) : [];
   return Object.fromEntries(
-    entries.flatMap(([key, value]) => typeof value === "number" ? [[key, value]] : []),
+    Object.entries(objectOrEmpty(json)).flatMap(([key, value]) =>
+      typeof value === "number" ? [[key, value]] : []
+    ),
   );
 }

@@ -145,7 +145,7 @@ export const runsRoutes = [
     problems: { 503: ["readers"] },
     handle({ service, settings: { streams } }) {
       const reader = service.watch();
-      const left = Promise.withResolvers<void>();
+      let wake = (): void => {};
       let pause: Promise<void> | undefined;
       let timer: Disposable | undefined;
       return streams.open({
@@ -153,16 +153,16 @@ export const runsRoutes = [
           await pause;
           const now = await reader.next();
           if (now === undefined) return undefined;
-          pause = Promise.race([
-            left.promise,
-            new Promise<void>((resolve) => timer = quietTimer(EVERY_MS, resolve)),
-          ]);
+          pause = new Promise<void>((resolve) => {
+            wake = resolve;
+            timer = quietTimer(EVERY_MS, resolve);
+          });
           return `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
         },
         leave() {
           reader.leave();
           timer?.[Symbol.dispose]();
-          left.resolve();
+          wake();
         },
       });
     },

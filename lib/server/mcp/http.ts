@@ -173,7 +173,7 @@ function unknownSession(): Response {
 }
 
 /** The same answer; tells when it is over, and whether its reader has left before. */
-export function watchedAnswer(
+function watchedAnswer(
   answer: Response,
   { onLeave, onEnd = () => undefined }: { readonly onLeave: () => void; readonly onEnd?: () => void },
 ): Response {

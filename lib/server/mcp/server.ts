@@ -53,7 +53,7 @@ export function mcpServer(options: McpServerOptions): Server {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw invalidParams(`There is no tool ${JSON.stringify(params.name)}`);
     const called = await orFailure(options, () =>
-      callTool(tool, toJsonObject(params.arguments ?? {}), {
+      callTool(tool, toJsonObject(params.arguments), {
         service,
         caller: callerOf(server, context, options),
       }));
@@ -141,7 +141,7 @@ async function typedArguments(
   if (schema === undefined) return texts;
   const tree = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, undecided(text)]));
   const checked = await validateInput(schema, tree);
-  return checked.ok ? toJsonObject(checked.value ?? {}) : texts;
+  return checked.ok ? toJsonObject(checked.value) : texts;
 }
 
 function invalidParams(message: string): ProtocolError {

@@ -12,7 +12,7 @@ import { type RunState, type Service, ServiceError } from "../../service/service
 import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, RunStatusBadge, runTitle, Time, whileIn } from "./parts.tsx";
+import { Block, href, RunStatusBadge, runTitle, Time, whileIn } from "./parts.tsx";
 import { TraceTimeline } from "./timeline.tsx";
 
 /** What can go on: a turn of a conversation does so with a message. */
@@ -193,7 +193,7 @@ function Result({ value }: { readonly value: Json }): JSX.Element {
       <pre class="block wrap" data-run-view tabindex={0} role="group" aria-label="Result">{text}</pre>
       <details class="fold" data-run-document hidden>
         <summary>The whole document</summary>
-        <pre class="block wrap" tabindex={0} role="group" aria-label="The whole document"></pre>
+        <Block label="The whole document" role="group" text="" />
       </details>
     </LivePart>
   );

@@ -65,14 +65,14 @@ function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): 
 function Labelled({ id, label, hint, children }: {
   readonly id: string;
   readonly label: Child;
-  readonly hint: string;
+  readonly hint?: Child;
   readonly children?: Child;
 }): JSX.Element {
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children}
-      <p class="hint" id={`${id}-hint`}>{hint}</p>
+      {hint !== undefined && <p class="hint" id={`${id}-hint`}>{hint}</p>}
       <Wrong id={id} />
     </div>
   );
@@ -112,18 +112,13 @@ function Field({ field }: { readonly field: FormField }): JSX.Element {
   }
   const id = idOf(field);
   return (
-    <div class="field">
-      <label for={id}>
-        <Label field={field} />
-      </label>
+    <Labelled
+      id={id}
+      label={<Label field={field} />}
+      hint={field.description === "" ? undefined : <Sentence text={field.description} />}
+    >
       <Control field={field} />
-      {field.description !== "" && (
-        <p class="hint" id={`${id}-hint`}>
-          <Sentence text={field.description} />
-        </p>
-      )}
-      <Wrong id={id} />
-    </div>
+    </Labelled>
   );
 }
 

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
-import { type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { type Json, type JsonObject, toJson, toJsonObject } from "../../core/json.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";
@@ -211,15 +211,14 @@ export function documentJson(
   const { path, settings, problems } = file;
   const { title, description, model, temperature, tools, mode, permissions, inputs } = settings;
   const limits = { ...DOCUMENT_LIMITS, ...settings.limits };
-  const defaults = { model, temperature, mode, tools: typeof tools === "object" ? [...tools] : tools };
   return {
     file: path,
     title: title ?? null,
     description: description ?? null,
     inputs: inputsJson(inputs),
     needs: thingsJson(uses.needs, "flag"),
-    permissions: given(permissions),
-    defaults: given(defaults),
+    permissions: toJsonObject(permissions),
+    defaults: toJsonObject({ model, temperature, mode, tools }),
     limits: { goto: limits.goto, "tool-turns": limits.toolTurns, "shell-timeout": limits.shellTimeoutS },
     models: uses.models.map(({ name, lines }) => ({ model: name === "" ? null : name, lines: [...lines] })),
     tools: thingsJson(uses.tools, "tool"),
@@ -238,15 +237,6 @@ export function documentJson(
 
 function thingsJson(things: readonly UsedThing[], key: string): Json {
   return things.map(({ name, lines }) => ({ [key]: name, lines: [...lines] }));
-}
-
-/** Without what is not said. */
-function given(values: object): JsonObject {
-  const entries: [string, Json][] = [];
-  for (const [key, value] of Object.entries(values)) {
-    if (value !== undefined) entries.push([key, value]);
-  }
-  return Object.fromEntries(entries);
 }
 
 /** What a document takes. */

@@ -6,8 +6,7 @@ import type { GadgetJson } from "./look.ts";
 
 /** A gadget of the catalogue; one that cannot be loaded says why. */
 export async function gadgetData(entry: CatalogEntry): Promise<GadgetJson> {
-  const { gadget, problem } = await loadedGadget(entry);
-  const state = problem !== undefined && entry.state === "ready" ? "broken" : entry.state;
+  const { gadget, problem, state } = await loadedGadget(entry);
   const { name, source, said } = entry;
   const grant = entry.grant?.();
   const [input, output] = [schemaData(gadget?.input), schemaData(gadget?.output)];
@@ -19,7 +18,7 @@ export async function gadgetData(entry: CatalogEntry): Promise<GadgetJson> {
     description: gadget?.description ?? "",
     input,
     output,
-    permissions: toJsonObject(gadget?.permissions ?? {}),
+    permissions: toJsonObject(gadget?.permissions),
     timeoutMs: gadget?.timeoutMs,
     examples: (gadget?.examples ?? []).map((example) => toJson(example)),
     grant: grant && grantData(grant),
@@ -63,11 +62,14 @@ export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
 /** A gadget for whoever describes it, or why it is not to be had. */
 export async function loadedGadget(
   entry: CatalogEntry,
-): Promise<{ readonly gadget?: AnyGadget; readonly problem?: string }> {
-  if (entry.state !== "ready") return { problem: entry.problem ?? entry.state };
+): Promise<
+  { readonly gadget?: AnyGadget; readonly problem?: string; readonly state: CatalogEntry["state"] }
+> {
+  const { state } = entry;
+  if (state !== "ready") return { problem: entry.problem ?? state, state };
   try {
-    return { gadget: await entry.load() };
+    return { gadget: await entry.load(), state };
   } catch (error) {
-    return { problem: messageOf(error) };
+    return { problem: messageOf(error), state: "broken" };
   }
 }

@@ -23,7 +23,7 @@ export type CallsWish = Pick<RunWishes, "model" | "budget">;
 /**
  * A call file of the project.
  *
- * @throws {ServiceError} `outside`, `not-found`, `stopping`; {UsageError} for a model that nobody knows; {FileError}
+ * @throws {ServiceError} `outside`, `not-found`; {UsageError} for a model that nobody knows; {FileError}
  */
 export async function startCallFile(
   wish: CallsWish & { readonly file: string },

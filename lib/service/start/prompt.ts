@@ -16,7 +16,7 @@ import type { ReadyRun, StartPlace } from "./ready_run.ts";
 /** A prompt of the registry, or a tactic, that somebody wishes to run. */
 export type PromptWish = Extract<StartRun, { readonly kind: "prompt" }>;
 
-/** @throws {ServiceError} `not-found`, `invalid`, `stopping`; {UsageError} for values that do not fit, {PromptError}, {ModelError} */
+/** @throws {ServiceError} `not-found`, `invalid`; {UsageError} for values that do not fit, {PromptError}, {ModelError} */
 export async function startPrompt(wish: PromptWish, at: StartPlace): Promise<ReadyRun> {
   const { path, input = {}, say, profile, model, budget } = wish;
   const opened = await openWished({ path, profile, model }, at);
@@ -42,7 +42,7 @@ export async function startPrompt(wish: PromptWish, at: StartPlace): Promise<Rea
   });
 }
 
-/** Opens what somebody wishes to ask. @throws {ServiceError} `not-found`, `stopping`; {UsageError}, {PromptError}, {ModelError} */
+/** Opens what somebody wishes to ask. @throws {ServiceError} `not-found`; {UsageError}, {PromptError}, {ModelError} */
 export async function openWished(
   wanted: Pick<OpenPromptRunOptions, "path" | "profile" | "model">,
   { project, grants, around }: StartPlace,

@@ -99,8 +99,8 @@ export interface ResumeWish {
 /**
  * Makes a run ready to go on, whoever began it. Conversations go on with their next turn instead (`Talks.open`).
  *
- * @throws {ServiceError} `changed` when a prompt or a document is not what it was, `invalid` for runs that only a terminal can go on with,
- * `stopping`; {UsageError}, {PromptError}, {ModelError}
+ * @throws {ServiceError} `changed` when a prompt or a document is not what it was, `invalid` for runs that only a terminal can go on with;
+ * {UsageError}, {PromptError}, {ModelError}
  */
 async function readyResumed(wish: ResumeWish, at: StartPlace): Promise<ReadyRun> {
   const { run, secrets, budget } = wish;

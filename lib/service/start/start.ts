@@ -3,11 +3,12 @@ import { type FileProblem, maybeBlock, problemLine } from "../../check/check_opt
 import type { Catalog } from "../../core/catalog.ts";
 import { didYouMean } from "../../core/nearest.ts";
 import { ProblemsError, SourceError } from "../../core/source_error.ts";
-import { FileError, PermissionRefused } from "../../core/world.ts";
+import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { createPolicy } from "../../policy/policy.ts";
+import { maybeRefusal } from "../../policy/refusal.ts";
 import { placeHome } from "../../project/document/place.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { wishedBudget } from "../input/budget.ts";
@@ -82,7 +83,7 @@ async function startFile(
 /** One call of a gadget that somebody wishes. */
 type GadgetWish = Extract<StartRun, { readonly kind: "gadget" }>;
 
-/** The call is a text of calls as well, so that it is resumed as one. @throws {ServiceError} `not-found`, `invalid`, `stopping` */
+/** The call is a text of calls as well, so that it is resumed as one. @throws {ServiceError} `not-found`, `invalid` */
 async function startGadget(
   { name, input, ...wishes }: GadgetWish,
   at: StartPlace & { readonly catalog: Catalog },
@@ -114,7 +115,7 @@ type AskWish = Extract<StartRun, { readonly kind: "ask" }>;
 /**
  * The profile answers the last of the messages, with the tools of its system prompt. It is kept as a run of a prompt.
  *
- * @throws {ServiceError} `not-found`, `invalid` where the last message is not the user's, `stopping`; {UsageError}, {PromptError}, {ModelError}
+ * @throws {ServiceError} `not-found`, `invalid` where the last message is not the user's; {UsageError}, {PromptError}, {ModelError}
  */
 async function startAsk(wish: AskWish, at: StartPlace): Promise<ReadyRun> {
   const { messages, profile, model, budget } = wish;
@@ -153,8 +154,7 @@ export type DocumentWish = Extract<StartRun, { readonly kind: "file" }>;
 /**
  * Checks a document and makes it ready; warnings are noticed.
  *
- * @throws {ProblemsError} with every error that is known before it runs, {ServiceError} `not-found`, `outside`, `invalid`, `refused`,
- * `stopping`
+ * @throws {ProblemsError} with every error that is known before it runs, {ServiceError} `not-found`, `outside`, `invalid`, `refused`
  */
 async function startDocument(wish: DocumentWish, at: StartPlace): Promise<ReadyRun> {
   const { project, around } = at;
@@ -215,16 +215,12 @@ function outOf(
   if (out === "beside") return {};
   if (out === "none") return { out };
   const value = resolve(root, fileInProject(out.file, { root, field: "out.file" }));
-  try {
-    createPolicy(settings, { root, cwd, realPath }).check({ kind: "write", value });
-    return { out: value };
-  } catch (error) {
-    if (!(error instanceof PermissionRefused)) throw error;
-    throw new ServiceError(`out.file: ${error.message}`, {
-      code: "refused",
-      details: { field: "out.file", flag: error.flag },
-    });
-  }
+  const refused = maybeRefusal(createPolicy(settings, { root, cwd, realPath }), { kind: "write", value });
+  if (refused === undefined) return { out: value };
+  throw new ServiceError(`out.file: ${refused.message}`, {
+    code: "refused",
+    details: { field: "out.file", flag: refused.flag },
+  });
 }
 
 function wishedInput(

@@ -9,6 +9,7 @@ import { hostEnv } from "../../host/process.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { stepPlaces } from "../../parse/agent/tree.ts";
 import { createPolicy } from "../../policy/policy.ts";
+import { maybeRefusal } from "../../policy/refusal.ts";
 import { conversationMeans, type ConversationPlace } from "../../project/conversation_means.ts";
 import { modelProblem, projectEmbedder } from "../../project/models.ts";
 import { projectCollection } from "../../project/project_collection.ts";
@@ -135,14 +136,10 @@ function refusalBy(
 ): (request: PermissionRequest) => string | undefined {
   const policy = createPolicy(settings, { root, cwd, realPath });
   return (request) => {
-    try {
-      policy.check(request);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof PermissionRefused)) throw error;
-      if (error.flag === "") return error.message;
-      return canAsk ? undefined : `needs ${error.flag}`;
-    }
+    const refused = maybeRefusal(policy, request);
+    if (refused === undefined) return undefined;
+    if (refused.flag === "") return refused.message;
+    return canAsk ? undefined : `needs ${refused.flag}`;
   };
 }
 

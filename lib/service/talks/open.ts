@@ -42,7 +42,7 @@ export interface TalkPlace {
   readonly drain?: ConversationHomeOptions["drain"];
 }
 
-/** Opens a conversation for a turn. @param inputOf what it is made of, once its agent is known @throws {ProblemsError} with everything that is wrong or missing, {ServiceError} `gone`, `not-found`, `stopping` */
+/** Opens a conversation for a turn. @param inputOf what it is made of, once its agent is known @throws {ProblemsError} with everything that is wrong or missing, {ServiceError} `gone`, `not-found` */
 export async function openTalk(
   { id, file, at, journal, secrets, isEphemeral, isNew, drain }: TalkPlace,
   inputOf: (agent: AgentFile) => ConversationInput | Promise<ConversationInput>,

@@ -10,6 +10,7 @@ import {
   updateDocument,
 } from "../../../render/document/state.ts";
 import type { FrameSize } from "../../../render/live/line.ts";
+import { longText } from "../../../render/shown_text.ts";
 import { FrameView } from "../screen.ts";
 import { linesView, type RunView, wantsLiveView } from "../view.ts";
 
@@ -46,6 +47,14 @@ class DocumentScreen extends FrameView implements RunView {
   constructor(terminal: Terminal, isReused: IsReused) {
     super(terminal, (size) => this.#state.rows.length === 0 ? [] : renderDocument(this.#state, size));
     this.#isReused = isReused;
+  }
+
+  override notice(text: string): Promise<void> {
+    return super.notice(longText(text));
+  }
+
+  override log(source: string, text: string): Promise<void> {
+    return super.log(source, text.trimEnd());
   }
 
   event(event: RunEvent): Promise<void> {
