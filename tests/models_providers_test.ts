@@ -544,6 +544,22 @@ Deno.test("models: a fallback takes over, also from a model without a key", asyn
   assert.equal(finishOf(parts).model, "chat/gpt-4o");
 });
 
+Deno.test("models: an abort ends the call also where the connection does not hear of it", async () => {
+  await using provider = providerServer({
+    parts: [{ text: Array.from({ length: 20 }, () => "x") }],
+    hangAfterBytes: 1_000,
+  });
+  const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+  const model = await modelsAt(provider, { fetch: deaf }).find("compatible/test");
+  const stop = new AbortController();
+  const error = await errorOf((async () => {
+    for await (const part of model.stream({ ...ASK, signal: stop.signal })) {
+      if (part.type === "text") setTimeout(() => stop.abort("enough"), 20); // when the next part is waited for
+    }
+  })());
+  assert.deepEqual([error.code, error.cause], ["aborted", "enough"]);
+});
+
 Deno.test("models: no redirect is followed, and the policy is asked", async () => {
   await using provider = providerServer({ parts: [{ text: "ok" }] });
   const elsewhere = Deno.serve(

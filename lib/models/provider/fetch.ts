@@ -57,7 +57,7 @@ class Exchange {
   readonly #caller: AbortSignal | undefined;
   readonly #stop = new AbortController();
   readonly #watch: SilenceWatch;
-  readonly #late = Promise.withResolvers<never>();
+  readonly #over = Promise.withResolvers<never>();
   #body: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   #last = "";
 
@@ -65,8 +65,8 @@ class Exchange {
     this.#options = options;
     this.#caller = caller;
     this.#watch = new SilenceWatch(options.clock, () => this.#onLate());
-    this.#late.promise.catch(() => undefined); // it may come when nobody waits for it
-    caller?.addEventListener("abort", () => this.#abort(), { once: true });
+    this.#over.promise.catch(() => undefined); // it may come when nobody waits for it
+    caller?.addEventListener("abort", () => this.#end(caller.reason), { once: true });
   }
 
   async run(input: RequestInfo | URL, init: RequestInit): Promise<Response> {
@@ -76,7 +76,7 @@ class Exchange {
     try {
       const answer = this.#answer(input, { ...init, headers: this.#headers(init.headers), signal });
       answer.catch(() => undefined); // when the time is over first
-      return await Promise.race([answer, this.#late.promise]);
+      return await Promise.race([answer, this.#over.promise]);
     } catch (error) {
       this.#watch.end();
       this.#stop.abort();
@@ -184,20 +184,20 @@ class Exchange {
     if (this.#caller !== undefined && LAST_EVENT.test(this.#last)) ended.add(this.#caller);
   }
 
-  #abort(): void {
-    this.#watch.end();
-    this.#stop.abort(this.#caller?.reason);
-  }
-
   #onLate(): void {
     const { problem, silence } = this.#options;
     const { ms, what } = this.#body === undefined
       ? { ms: silence.firstByteMs, what: "no answer came" }
       : { ms: silence.betweenMs, what: "the answer stopped: nothing more came" };
-    const error = problem.error(`${what} for ${ms / 1000} s`, { code: "timeout" });
-    this.#late.reject(error);
-    this.#body?.error(error);
-    this.#stop.abort(error);
+    this.#end(problem.error(`${what} for ${ms / 1000} s`, { code: "timeout" }));
+  }
+
+  /** Whoever waits goes on at once: Deno does not always end a read of the body when its request is aborted. */
+  #end(reason: unknown): void {
+    this.#watch.end();
+    this.#over.reject(reason);
+    this.#body?.error(reason);
+    this.#stop.abort(reason);
   }
 
   async #refusal(response: Response): Promise<ModelError> {
