@@ -25,7 +25,6 @@ const KNOWN = [
   "user",
   "model",
   "http",
-  "documents",
   "context",
   "slots-before",
   "slots-after",

@@ -6,21 +6,21 @@ import { join } from "node:path";
 import { loadAgent, memoryFiles, openCollection, openConversation } from "../mod.ts";
 import type { AnyGadget, Conversation, ConversationModelRequest, Journal, RunEvent } from "../mod.ts";
 import { killableAgent, MESSAGES, openStore } from "./_killable_conversation.ts";
+import { pause } from "./_waiting.ts";
 
 const [folder = "", port = "", user = "", id] = Deno.args;
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const print = (line: unknown): void =>
   void Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(line)}\n`));
 
 /** The same for the same log, in whatever process. */
 async function* answer({ step, kind, messages }: ConversationModelRequest): AsyncGenerator<string> {
-  await wait(2);
+  await pause(2);
   if (kind === "extractor") return yield '{"name": "Ana"}';
   if (kind === "validator") return yield '{"polite": {"decision": true, "explanation": "She is."}}';
   for (const piece of [step, " of ", `${messages.length}`]) {
     yield piece;
-    await wait(1);
+    await pause(1);
   }
 }
 
@@ -31,9 +31,9 @@ function gadget(name: string, isIdempotent: boolean): AnyGadget {
     ...(isIdempotent && { idempotent: true }),
     run: async (input) => {
       const { name } = Object(input);
-      await wait(3);
+      await pause(3);
       appendFileSync(join(folder, "effects.txt"), `${name}\n`);
-      await wait(3);
+      await pause(3);
       return `${name} done`;
     },
   };

@@ -1,5 +1,6 @@
 // A process that uses a journal, for the tests that end it or run several at once: deno run -A _journal_child.ts MODE DATABASE [...]
 
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -146,5 +147,12 @@ const MODES: Readonly<Record<string, () => void>> = {
     }
   },
 };
+
+/** What a child has said, when it ended well. */
+export async function linesOf(process: Deno.ChildProcess): Promise<readonly string[]> {
+  const { code, stdout } = await process.output();
+  assert.equal(code, 0);
+  return new TextDecoder().decode(stdout).trim().split("\n");
+}
 
 if (import.meta.main) MODES[mode]?.();

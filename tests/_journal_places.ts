@@ -1,5 +1,6 @@
 // Where journals can be, each shared by processes that are played: one may die, or be on another machine.
 
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Journal, JournalOptions } from "../mod.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
@@ -142,3 +143,16 @@ export const PLACES: Readonly<Record<string, PlaceKind>> = {
   SQLite: inSqlite,
   "SQLite, opened anew": inReopenedSqlite,
 };
+
+/** Asserts that this throws an error of that type with that message. */
+export function fails(
+  work: () => unknown,
+  expected: { readonly type: new (...args: never[]) => Error; readonly message: string | RegExp },
+): void {
+  assert.throws(work, (error) => {
+    assert.ok(error instanceof expected.type, `expected ${expected.type.name}, found ${error}`);
+    if (typeof expected.message === "string") assert.equal(error.message, expected.message);
+    else assert.match(error.message, expected.message);
+    return true;
+  });
+}

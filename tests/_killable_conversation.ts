@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Journal, type Json, openJournal, type StepRecord } from "../mod.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
+import { pause } from "./_waiting.ts";
 
 /** When a process is killed: so many ms after an event, the so-manieth one or the first whose line has the text. */
 export interface Kill {
@@ -89,8 +90,6 @@ export interface KillablePlace extends AsyncDisposable {
   readonly requests: Requests;
 }
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Opens one; `await using` closes it. */
 export async function killablePlace(): Promise<KillablePlace> {
   const folder = await Deno.makeTempDir({ prefix: "orrery-kill-" });
@@ -102,7 +101,7 @@ export async function killablePlace(): Promise<KillablePlace> {
     const key = request.headers.get("idempotency-key");
     if (key !== null) requests.keys.set(name, (requests.keys.get(name) ?? new Set()).add(key));
     await request.text();
-    await wait(4);
+    await pause(4);
     return pathname === "/sse" ? streamed() : Response.json({ answer: `${name} done` });
   });
   return {
@@ -120,7 +119,7 @@ function streamed(): Response {
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
     for (const text of ["Once ", "upon ", "a ", "time"]) {
       yield new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`);
-      await wait(2);
+      await pause(2);
     }
   };
   return new Response(ReadableStream.from(pieces()), { headers: { "content-type": "text/event-stream" } });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { type GadgetFolder, gadgetFolder } from "./_gadgets.ts";
 
 /** The script of the test server. */
-export const SERVER_SCRIPT = fileURLToPath(new URL("./_mcp_server.ts", import.meta.url));
+const SERVER_SCRIPT = fileURLToPath(new URL("./_mcp_server.ts", import.meta.url));
 
 /** The arguments that start the test server; a file at the end gets a line for everything that it is told. */
 export function serverArgs(scenario: string, ...rest: readonly string[]): readonly string[] {

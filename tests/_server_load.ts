@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { Answered, ServedProject } from "./_served_project.ts";
+import { pause } from "./_waiting.ts";
 
 const call = (header: string, fields: Readonly<Record<string, string>>): string =>
   `!!!GADGET_START:${header}\n${
@@ -146,9 +147,4 @@ async function goOn(server: Pick<ServedProject, "json">, id: string, what: strin
   const rerun = steps.map(({ key }: { readonly key: string }) => key);
   const again = await server.json(path, { body: { rerun } });
   assert.equal(again.status, 202, `${what}: ${JSON.stringify(again.body)}`);
-}
-
-/** ms. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -8,23 +8,17 @@ import { createPolicy } from "../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 
-/** How the world is. */
-export interface TestWorldOptions {
-  /** Flags such as `allow-run=git`. Default: write the root. */
-  readonly flags?: readonly string[];
-}
-
 /** A world that goes away with its folder. */
 export interface TestWorld extends World, AsyncDisposable {}
 
-/** Makes a world; `await using` removes its folder. */
-export async function testWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
+/** Makes a world; `await using` removes its folder. @param options.flags such as `allow-run=git` */
+export async function testWorld({ flags }: { readonly flags: readonly string[] }): Promise<TestWorld> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "orrery-test-" }));
-  const flags = (options.flags ?? [`allow-write=${root}`]).map((flag) => {
+  const allowed = flags.map((flag) => {
     const [name = "", ...value] = flag.split("=");
     return { name, value: value.length === 0 ? true as const : value.join("=") };
   });
-  const policy = createPolicy(parsePolicyFlags(flags), { root, cwd: root });
+  const policy = createPolicy(parsePolicyFlags(allowed), { root, cwd: root });
   const guarded = guardWorld({
     root,
     files: exactFiles({ root }),

@@ -14,7 +14,7 @@ import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import type { JournalStore } from "../lib/journal/store.ts";
-import { type Place, PLACES } from "./_journal_places.ts";
+import { fails, type Place, PLACES } from "./_journal_places.ts";
 
 const START: RunStart = {
   kind: "calls",
@@ -46,18 +46,6 @@ function teller(run: RunJournal): (body: RunEventBody) => RunEvent {
 }
 
 const warning = (text: string): RunEventBody => ({ type: "warning", text });
-
-function fails(
-  work: () => unknown,
-  expected: { readonly type: new (...args: never[]) => Error; readonly message: string | RegExp },
-): void {
-  assert.throws(work, (error) => {
-    assert.ok(error instanceof expected.type, `expected ${expected.type.name}, found ${error}`);
-    if (typeof expected.message === "string") assert.equal(error.message, expected.message);
-    else assert.match(error.message, expected.message);
-    return true;
-  });
-}
 
 /** A run of process 1 that died with `safe` begun, `unsafe` begun, and `done` finished. */
 function died(place: Place): string {

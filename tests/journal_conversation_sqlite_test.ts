@@ -4,16 +4,10 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { RunJournal } from "../mod.ts";
-import { journalChild } from "./_journal_child.ts";
+import { journalChild, linesOf } from "./_journal_child.ts";
 import { journalAt, oneSecret, withDatabaseFile } from "./_journal_file.ts";
 import { type KilledConversation, killedWhileSaving } from "./_killed_while_saving.ts";
 import { nextTurn, savedTurn } from "./_saved_turn.ts";
-
-async function linesOf(process: Deno.ChildProcess): Promise<readonly string[]> {
-  const { code, stdout } = await process.output();
-  assert.equal(code, 0);
-  return new TextDecoder().decode(stdout).trim().split("\n");
-}
 
 function turn(run: RunJournal): void {
   run.save(savedTurn(nextTurn(run)));

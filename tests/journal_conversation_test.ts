@@ -15,7 +15,7 @@ import { RunNotFoundError, RunOwnedError, TurnNotFoundError } from "../lib/core/
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
-import { type Place, PLACES } from "./_journal_places.ts";
+import { fails, type Place, PLACES } from "./_journal_places.ts";
 
 const START: RunStart = {
   kind: "conversation",
@@ -91,18 +91,6 @@ function seen(place: Place, id: string): unknown {
 }
 
 const textOf = (event: RunEvent): string => event.type === "warning" ? event.text : event.type;
-
-function fails(
-  work: () => unknown,
-  expected: { readonly type: new (...args: never[]) => Error; readonly message: string | RegExp },
-): void {
-  assert.throws(work, (error) => {
-    assert.ok(error instanceof expected.type, `expected ${expected.type.name}, found ${error}`);
-    if (typeof expected.message === "string") assert.equal(error.message, expected.message);
-    else assert.match(error.message, expected.message);
-    return true;
-  });
-}
 
 const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
   "a new run stands before its first turn": (place) => {

@@ -2,15 +2,9 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StepStart } from "../mod.ts";
-import { journalChild } from "./_journal_child.ts";
+import { journalChild, linesOf } from "./_journal_child.ts";
 import { journalAt, oneSecret, withDatabaseFile } from "./_journal_file.ts";
 import { killedWhileCommitting } from "./_killed_while_committing.ts";
-
-async function linesOf(process: Deno.ChildProcess): Promise<readonly string[]> {
-  const { code, stdout } = await process.output();
-  assert.equal(code, 0);
-  return new TextDecoder().decode(stdout).trim().split("\n");
-}
 
 async function firstLine({ stdout }: Deno.ChildProcess): Promise<string> {
   let text = "";

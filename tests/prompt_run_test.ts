@@ -1,84 +1,13 @@
 // A prompt as a run: its events and how it ends, and its budgets (prompts.md 9, turn.md 2 and 3).
 import assert from "node:assert/strict";
-import {
-  type AnyGadget,
-  defineGadget,
-  definePrompt,
-  type Handler,
-  memoryJournal,
-  ModelError,
-  type ModelPart,
-  type RunEvent,
-  runPrompt,
-  type RunPromptOptions,
-  tags,
-  virtualClock,
-} from "../mod.ts";
-import { type Script, scriptedModel } from "./_scripted_model.ts";
-
-const GOOD = "<a>yes</a>";
-
-const call = (name: string, input: object = {}, id = ""): ModelPart => ({
-  type: "call",
-  call: { id, name, arguments: JSON.stringify(input) },
-});
-
-const failure = (message: string, code: ModelError["code"], more: object = {}): ModelError =>
-  new ModelError(message, { code, ...more });
-
-const GADGETS: readonly AnyGadget[] = [
-  defineGadget({
-    name: "echo",
-    description: "Echo.",
-    input: { type: "object", properties: { text: {} } },
-    run: (input, { log }) => (log("half"), (input as { text?: unknown }).text ?? null),
-  }),
-  defineGadget({ name: "fails", description: "Fails.", run: () => Promise.reject(new Error("no luck")) }),
-];
-
-/** They are offered, and must not be run. */
-const STILL: readonly AnyGadget[] = GADGETS.map(({ name, description = "", input = {} }) =>
-  defineGadget({
-    name,
-    description,
-    input: input as { readonly type: "object" },
-    run: () => assert.fail(`${name} was run`),
-  })
-);
-
-interface Given extends Partial<RunPromptOptions> {
-  readonly scripts: readonly Script[];
-  readonly tools?: never;
-  readonly gadgets?: readonly AnyGadget[];
-  readonly handler?: Handler;
-}
-
-function start({ scripts, gadgets = GADGETS, handler = {}, ...options }: Given): AsyncIterable<RunEvent> {
-  const prompt = definePrompt({
-    path: "task",
-    template: "Do {what}.",
-    parser: tags({ requiredXmlTags: ["a"] }),
-    tools: gadgets,
-    handler,
-  });
-  return runPrompt({
-    prompt,
-    args: { what: "it" },
-    model: scriptedModel(scripts),
-    random: () => 0,
-    ...options,
-  });
-}
+import { definePrompt, memoryJournal, type RunEvent, virtualClock } from "../mod.ts";
+import { type Script } from "./_scripted_model.ts";
+import { call, endOf, failure, type Given, GOOD, startPrompt, STILL } from "./_prompt_runs.ts";
 
 /** All its events; its waits take no time. */
 async function eventsOf(given: Given): Promise<RunEvent[]> {
   const clock = virtualClock();
-  return await clock.run(Array.fromAsync(start({ clock, ...given })));
-}
-
-function endOf(events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } {
-  const end = events.at(-1);
-  return end?.type === "run-end" ? end : assert.fail("no run-end");
+  return await clock.run(Array.fromAsync(startPrompt({ clock, ...given })));
 }
 
 /** What a reader of the events sees, in short. */
@@ -303,7 +232,7 @@ Deno.test("how a run ends that has no answer: status, reason, value and what is 
 });
 
 Deno.test("a prompt that cannot be rendered is told before its run begins", () => {
-  assert.throws(() => start({ scripts: [], args: {} }), {
+  assert.throws(() => startPrompt({ scripts: [], args: {} }), {
     name: "PromptError",
     code: "render",
     message: 'prompt "task": missing variables: what',
@@ -316,7 +245,7 @@ Deno.test("an interrupted run can be gone on with", async () => {
   const run = journal.create({ kind: "prompt", input: null });
   const events: RunEvent[] = [];
   const scripts: readonly Script[] = [[call("echo", { text: 1 })], ["half ", 60_000, "whole"]];
-  for await (const event of start({ scripts, signal: controller.signal, journal: run })) {
+  for await (const event of startPrompt({ scripts, signal: controller.signal, journal: run })) {
     events.push(event);
     if (event.type === "text-delta") controller.abort(new Error("Ctrl-C"));
   }

@@ -6,20 +6,14 @@ import {
   ask,
   chat,
   createCatalog,
-  defineGadget,
-  definePrompt,
   type DialogOptions,
-  type Handler,
   memoryJournal,
   ModelError,
   type ModelPart,
   runCalls,
   type RunEvent,
   type RunJournal,
-  runPrompt,
-  type RunPromptOptions,
   systemClock,
-  tags,
   virtualClock,
 } from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
@@ -28,6 +22,7 @@ import { Replay } from "../lib/run/replay/replay.ts";
 import type { Run, RunOptions } from "../lib/run/run.ts";
 import { endingRun } from "../lib/run/work_run.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
+import { call, endOf, failure, type Given, GOOD, startPrompt, STILL } from "./_prompt_runs.ts";
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
 
@@ -61,15 +56,9 @@ interface Recorded {
   readonly lines: readonly RecordLine[];
 }
 
-async function eventsOf(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
-  const all: RunEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
 async function record(start: (options: RunOptions) => AsyncIterable<RunEvent>): Promise<Recorded> {
   const lines: RecordLine[] = [];
-  const events = await eventsOf(
+  const events = await Array.fromAsync(
     start({ recorder: { write: (line) => void lines.push(structuredClone(line)) } }),
   );
   return { events, lines };
@@ -111,7 +100,7 @@ Bye.`;
 
 Deno.test("a call file: the replay tells the same events, times included, and performs nothing", async () => {
   const recorded = await record(calls(TEXT, gadgets));
-  const replayed = await eventsOf(calls("", nothing)({ replay: replayOf(recorded) }));
+  const replayed = await Array.fromAsync(calls("", nothing)({ replay: replayOf(recorded) }));
   assert.deepEqual(replayed, recorded.events);
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
 });
@@ -141,7 +130,7 @@ const options = (all: readonly AnyGadget[], scripts: readonly Script[] = SCRIPTS
 Deno.test("a turn with gadgets: the replay tells the same events, asks no model and performs nothing", async () => {
   const recorded = await record((more) => ask("Go", { ...options(gadgets), ...more }));
   assert.equal(recorded.events.at(-1)?.type === "run-end" && recorded.events.at(-1), recorded.events.at(-1));
-  const replayed = await eventsOf(ask("Go", { ...options(nothing, []), replay: replayOf(recorded) }));
+  const replayed = await Array.fromAsync(ask("Go", { ...options(nothing, []), replay: replayOf(recorded) }));
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
 });
 
@@ -155,7 +144,7 @@ Deno.test("a chat with budgets and failures", async () => {
       ...more,
     })
   );
-  const replayed = await eventsOf(
+  const replayed = await Array.fromAsync(
     chat({ next: () => Promise.reject(new Error("asked")) }, {
       ...options([], []),
       budget: { timeMs: 60_000 },
@@ -174,13 +163,15 @@ Deno.test("an interrupted run is replayed up to its interruption", async () => {
       signal: controller.signal,
     });
   });
-  const replayed = await eventsOf(calls("", nothing)({ replay: replayOf(recorded) }));
+  const replayed = await Array.fromAsync(calls("", nothing)({ replay: replayOf(recorded) }));
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
 });
 
 Deno.test("another prompt ends the replay with the difference", async () => {
   const recorded = await record((more) => ask("Go there", { ...options(gadgets), ...more }));
-  const events = await eventsOf(ask("Go home", { ...options(nothing, []), replay: replayOf(recorded) }));
+  const events = await Array.fromAsync(
+    ask("Go home", { ...options(nothing, []), replay: replayOf(recorded) }),
+  );
   const end = events.at(-1);
   assert.ok(end?.type === "run-end");
   assert.deepEqual([end.status, end.reason], ["failed", "diverged"]);
@@ -196,7 +187,7 @@ Deno.test("a record that ends too early, or wants what the run does not do, is s
     events: recorded.events,
     lines: recorded.lines.filter((line) => line.type !== "outcome" && line.type !== "event"),
   };
-  const events = await eventsOf(calls("", nothing)({ replay: replayOf(short) }));
+  const events = await Array.fromAsync(calls("", nothing)({ replay: replayOf(short) }));
   const end = events.at(-1);
   assert.ok(end?.type === "run-end" && end.reason === "diverged", JSON.stringify(end));
 });
@@ -213,7 +204,7 @@ Deno.test("property: whatever calls run, with whatever times, the replay is the 
         block(`${name}:c${index}:${needs.map((need) => `c${need}`).join(",")}`, `!!!ARG:ms\n${ms}\n`)
       ).join("text\n");
       const recorded = await record(calls(text, gadgets));
-      const replayed = await eventsOf(calls("", nothing)({ replay: replayOf(recorded) }));
+      const replayed = await Array.fromAsync(calls("", nothing)({ replay: replayOf(recorded) }));
       assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
     }),
     { numRuns: 60 },
@@ -225,7 +216,7 @@ Deno.test("calls that start when the answer has ended, and blocks that its end c
   for (const startCalls of ["after-reply", "mid-stream"] as const) {
     const policy = { startCalls };
     const recorded = await record((more) => ask("Go", { ...options(gadgets, scripts), policy, ...more }));
-    const replayed = await eventsOf(
+    const replayed = await Array.fromAsync(
       ask("Go", { ...options(nothing, []), policy, replay: replayOf(recorded) }),
     );
     assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
@@ -239,7 +230,7 @@ Deno.test("an answer that was interrupted is replayed up to there", async () => 
     setTimeout(() => controller.abort(new Error("the run was interrupted")), 40);
     return ask("Go", { ...options([], scripts), ...more, signal: controller.signal });
   });
-  const replayed = await eventsOf(ask("Go", { ...options([], []), replay: replayOf(recorded) }));
+  const replayed = await Array.fromAsync(ask("Go", { ...options([], []), replay: replayOf(recorded) }));
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
 });
 
@@ -252,77 +243,16 @@ Deno.test("a stream that ended without a finish is replayed as that", async () =
   };
   const recorded = await record((more) => ask("Go", { model: endless, ...more }));
   assert.ok(recorded.events.some((event) => event.type === "warning" && event.text.includes("cut off")));
-  const replayed = await eventsOf(ask("Go", { model: endless, replay: replayOf(recorded) }));
+  const replayed = await Array.fromAsync(ask("Go", { model: endless, replay: replayOf(recorded) }));
   assert.equal(JSON.stringify(replayed), JSON.stringify(recorded.events));
 });
 
 // Prompts
 
-const GOOD = "<a>yes</a>";
-
-const call = (name: string, input: object = {}, id = ""): ModelPart => ({
-  type: "call",
-  call: { id, name, arguments: JSON.stringify(input) },
-});
-
-const failure = (message: string, code: ModelError["code"], more: object = {}): ModelError =>
-  new ModelError(message, { code, ...more });
-
-const GADGETS: readonly AnyGadget[] = [
-  defineGadget({
-    name: "echo",
-    description: "Echo.",
-    input: { type: "object", properties: { text: {} } },
-    run: (input, { log }) => (log("half"), (input as { text?: unknown }).text ?? null),
-  }),
-  defineGadget({ name: "fails", description: "Fails.", run: () => Promise.reject(new Error("no luck")) }),
-];
-
-/** They are offered, and must not be run. */
-const STILL: readonly AnyGadget[] = GADGETS.map(({ name, description = "", input = {} }) =>
-  defineGadget({
-    name,
-    description,
-    input: input as { readonly type: "object" },
-    run: () => assert.fail(`${name} was run`),
-  })
-);
-
-interface Given extends Partial<RunPromptOptions> {
-  readonly scripts: readonly Script[];
-  readonly tools?: never;
-  readonly gadgets?: readonly AnyGadget[];
-  readonly handler?: Handler;
-}
-
-function startPrompt(
-  { scripts, gadgets = GADGETS, handler = {}, ...options }: Given,
-): AsyncIterable<RunEvent> {
-  const prompt = definePrompt({
-    path: "task",
-    template: "Do {what}.",
-    parser: tags({ requiredXmlTags: ["a"] }),
-    tools: gadgets,
-    handler,
-  });
-  return runPrompt({
-    prompt,
-    args: { what: "it" },
-    model: scriptedModel(scripts),
-    random: () => 0,
-    ...options,
-  });
-}
-
 /** Its waits take no time. */
 async function* startQuickly(given: Given): AsyncIterable<RunEvent> {
   const clock = virtualClock();
   yield* await clock.run(Array.fromAsync(startPrompt({ clock, ...given })));
-}
-
-function endOf(events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } {
-  const end = events.at(-1);
-  return end?.type === "run-end" ? end : assert.fail("no run-end");
 }
 
 const LONG: readonly Script[] = [

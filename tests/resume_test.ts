@@ -104,12 +104,6 @@ const loopOf = (toolsMode: "blocks" | "native", scripts: readonly Script[]): Cas
   },
 });
 
-async function eventsOf(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
-  const all: RunEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
 const endOf = (events: readonly RunEvent[]): RunEvent & { readonly type: "run-end" } => {
   const end = events.at(-1);
   return end?.type === "run-end" ? end : assert.fail("no run-end");
@@ -122,14 +116,14 @@ const unverified = (journal: Journal, id: string): string[] =>
 
 async function killedEverywhere({ start }: Case): Promise<number> {
   const plain: Effects = new Map();
-  const want = endOf(await eventsOf(start({}, plain)));
+  const want = endOf(await Array.fromAsync(start({}, plain)));
   let deaths = 0;
   for (let n = 1;; n++) {
     for (const isDone of [false, true]) {
       const journal = memoryJournal({ isAlive: () => false });
       const effects: Effects = new Map();
       const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone });
-      await eventsOf(start({ journal: first }, effects));
+      await Array.fromAsync(start({ journal: first }, effects));
       await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
       if (!first.died()) return deaths;
       deaths++;
@@ -144,7 +138,7 @@ async function killedEverywhere({ start }: Case): Promise<number> {
         // The user looks whether it was done. The loop has the same ids in two turns, so the outcome is asked for as it would be.
         second.settle(key, isDoneEffect ? { outcome: { ok: outcomeOf(key) } } : "rerun");
       }
-      const events = await eventsOf(start({ journal: second }, effects));
+      const events = await Array.fromAsync(start({ journal: second }, effects));
       const end = endOf(events);
       const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it; open: ${open.join(" ")}`;
       assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
@@ -188,7 +182,7 @@ Deno.test("a finished effect is never done twice, and an unverified one not unas
     const journal = memoryJournal({ isAlive: () => false });
     const effects: Effects = new Map();
     const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone: true });
-    await eventsOf(callFile.start({ journal: first }, effects));
+    await Array.fromAsync(callFile.start({ journal: first }, effects));
     await new Promise((resolve) => setTimeout(resolve, 3));
     if (!first.died() || journal.read(first.id).summary.status === "failed") break;
     const open = unverified(journal, first.id);
@@ -196,7 +190,7 @@ Deno.test("a finished effect is never done twice, and an unverified one not unas
       { key },
     ) => key);
     const before = new Map(effects);
-    const events = await eventsOf(callFile.start({ journal: journal.open(first.id) }, effects));
+    const events = await Array.fromAsync(callFile.start({ journal: journal.open(first.id) }, effects));
     for (const key of [...finished, ...open]) {
       const id = key.slice("call:".length);
       for (const [name, times] of effects) {
@@ -218,13 +212,13 @@ Deno.test("a chat goes on where it was: what was said is not asked again", async
   const journal = memoryJournal({ isAlive: () => false });
   const model = scriptedModel([["Hello Ann."]]);
   const first = journal.create({ kind: "chat", input: null });
-  await eventsOf(
+  await Array.fromAsync(
     chat({ next: (n) => Promise.resolve(n === 1 ? "I am Ann." : undefined) }, { model, journal: first }),
   );
   assert.equal(journal.read(first.id).summary.status, "held");
   const second = scriptedModel([["Ann."]]);
   const asked: number[] = [];
-  const events = await eventsOf(chat({
+  const events = await Array.fromAsync(chat({
     next(n) {
       asked.push(n);
       return Promise.resolve(n === 2 ? "Who am I?" : undefined);
@@ -258,9 +252,9 @@ Deno.test("a chat with a turn that failed goes on with the same history", async 
   });
   const first = journal.create({ kind: "chat", input: null });
   const down = new ModelError("down", { code: "server" });
-  await eventsOf(chat(until(3), { model: scriptedModel([["1"], [down], ["3"]]), journal: first }));
+  await Array.fromAsync(chat(until(3), { model: scriptedModel([["1"], [down], ["3"]]), journal: first }));
   const second = scriptedModel([["4"]]);
-  const events = await eventsOf(chat(until(4), { model: second, journal: journal.open(first.id) }));
+  const events = await Array.fromAsync(chat(until(4), { model: second, journal: journal.open(first.id) }));
   assert.deepEqual([endOf(events).status, endOf(events).value], ["done", "4"], endOf(events).error);
   assert.deepEqual(second.requests[0]?.messages.map(({ content }) => content), [
     "One",

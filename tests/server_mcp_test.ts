@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { answer, type RunJson } from "./_http_runs.ts";
 import { served, type ServedHere } from "./_served_project.ts";
 import { codeOf, sendRaw, TOKEN } from "./_server.ts";
+import { until, within } from "./_waiting.ts";
 
 const AGENT = `version: "0.1"
 structure:
@@ -212,24 +213,6 @@ for (const [which, connect] of Object.entries(CLIENTS)) {
       }
     });
   });
-}
-
-async function within<Value>(promise: Promise<Value>, ms = 10_000): Promise<Value> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!await isSo()) {
-    assert(performance.now() < end, "it did not come about within 10 s");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 Deno.test("a question is put to the client, and one that nobody answers ends the run", async () => {

@@ -16,6 +16,7 @@ import {
 import { served, type ServedHere } from "./_served_project.ts";
 import { sendRaw, TOKEN } from "./_server.ts";
 import { tries } from "./_thorough.ts";
+import { until } from "./_waiting.ts";
 
 const FILES = {
   "orrery.yaml": `models: { default: script/echo }
@@ -418,14 +419,6 @@ function askWhole(origin: string, model: string, signal: AbortSignal): Promise<R
     body: JSON.stringify({ model, messages: [user("hi")] }),
     signal,
   });
-}
-
-async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!await isSo()) {
-    assert(performance.now() < end, "it did not come about within 10 s");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 Deno.test("a profile, a document and a prompt answer with the value of their run", async () => {

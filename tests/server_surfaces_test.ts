@@ -6,6 +6,7 @@ import OpenAI from "openai";
 import { type TestProject, testProject } from "./_project.ts";
 import { served } from "./_served_project.ts";
 import { TOKEN } from "./_server.ts";
+import { until } from "./_waiting.ts";
 
 const FILES = {
   "orrery.yaml": `models: { default: script/echo }
@@ -148,12 +149,12 @@ Deno.test("what is cancelled over MCP is stopped in the journal, and the end of 
       },
     });
     await assert.rejects(cancelled);
-    await until(async () => (await statuses()).join() === "stopped");
+    await until(async () => (await statuses()).join() === "stopped", 20_000);
     assert(heard.length > 0);
     const left = client.callTool({ name: "Wait", arguments: { seconds: 60 } }).catch(() => undefined);
-    await until(async () => (await statuses()).includes("running"));
+    await until(async () => (await statuses()).includes("running"), 20_000);
     await transport.terminateSession();
-    await until(async () => (await statuses()).join() === "stopped,stopped");
+    await until(async () => (await statuses()).join() === "stopped,stopped", 20_000);
     await client.close();
     await left;
   });
@@ -184,11 +185,3 @@ Deno.test("a client of MCP is asked for what is not granted, and its word counts
     assert.equal(await project.read("out.txt"), "hello");
   });
 });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!await isSo()) {
-    assert(performance.now() < end, "it did not come about within 20 s");
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}

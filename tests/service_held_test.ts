@@ -19,6 +19,7 @@ import { RunRegistry } from "../lib/service/runs/registry.ts";
 import { RunSummary } from "../lib/service/runs/summary.ts";
 import type { Frame, RunReader } from "../lib/service/service.ts";
 import { testProject } from "./_project.ts";
+import { pause } from "./_waiting.ts";
 
 type Doing =
   | { readonly do: "say"; readonly step: string; readonly text: string }
@@ -368,7 +369,6 @@ function isCollected(): boolean {
 }
 
 const LOOKED_AGAIN_MS = 1_050;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const GOOD = "limits: { runs: 3 }\n";
 const BAD = "limits: { runs: x }\n";

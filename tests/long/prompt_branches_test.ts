@@ -35,8 +35,7 @@ import { Replay } from "../../lib/run/replay/replay.ts";
 import type { RunOptions } from "../../lib/run/run.ts";
 import { inOwnRun, workRun } from "../../lib/run/work_run.ts";
 import { mortalJournal } from "../_mortal_journal.ts";
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+import { pause } from "../_waiting.ts";
 
 const NEW_RUN = { kind: "prompt", input: null } as const;
 
@@ -70,7 +69,7 @@ function echo(delayOf: (said: string) => number = () => 0, asked: string[] = [])
     async *stream({ messages }) {
       const said = String(messages.at(-1)?.content);
       asked.push(said);
-      await sleep(delayOf(said));
+      await pause(delayOf(said));
       yield { type: "text", text: `re: ${said}` };
       yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/echo" };
     },
@@ -139,10 +138,10 @@ const isOpen = (journal: Journal, id: string): boolean =>
 const branching = (delays: readonly number[], done: string[]) =>
   tacticOf(async ({ agents, step }) => {
     const branch = async (name: string, i: number) => {
-      await sleep(delays[2 * i] ?? 0);
+      await pause(delays[2 * i] ?? 0);
       const dialog = agents[i === 2 ? "b" : "a"].open();
       const first = await dialog.say(`first ${name}`).call();
-      await sleep(delays[2 * i + 1] ?? 0);
+      await pause(delays[2 * i + 1] ?? 0);
       const fork = await dialog.fork().say(`fork ${name}`).call();
       const kept = await step(`keep ${name}`, () => (done.push(name), `kept ${name}`));
       const again = await step("same name", () => (done.push(`same ${name}`), `same ${name}`), {
@@ -174,7 +173,7 @@ Deno.test("branches: wherever it died, and whatever arrives first then, each bra
         const first = mortalJournal(journal.create(NEW_RUN), { n, isDone });
         const done: string[] = [];
         await run(branching(before, done), { model: echo(), journal: first });
-        await sleep(12); // what still ran has ended by now
+        await pause(12); // what still ran has ended by now
         if (!isOpen(journal, first.id)) return;
         const answered =
           journal.read(first.id).steps.filter(({ kind, status }) => kind === "model" && status === "finished")
@@ -224,7 +223,7 @@ Deno.test("branches: equal dialogs stand for each other, each with its own forks
     async *stream({ messages }) {
       const said = String(messages.at(-1)?.content);
       if (said === "last" && !isUp) throw new ModelError("killed", { code: "request" });
-      await sleep(1);
+      await pause(1);
       yield { type: "text", text: said === "last" ? "end" : `${said} ${++n}` };
       yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/echo" };
     },
@@ -232,7 +231,7 @@ Deno.test("branches: equal dialogs stand for each other, each with its own forks
   const voting = (delays: readonly number[]) =>
     tacticOf(async ({ agents: { a } }) => {
       const votes = await Promise.all(delays.map(async (ms) => {
-        await sleep(ms);
+        await pause(ms);
         const dialog = a.open();
         const vote = await dialog.say("vote").call();
         const why = await dialog.fork().say("why").call();
@@ -257,7 +256,7 @@ Deno.test("branches: equal dialogs stand for each other, each with its own forks
 Deno.test("steps: equal ones that run side by side are numbered as they begin, the same after a resume", async () => {
   const tactic = tacticOf(async ({ step }) => {
     const both = await Promise.all([
-      step("x", async () => (await sleep(2), "first")),
+      step("x", async () => (await pause(2), "first")),
       step("x", () => "second"),
     ]);
     await step("die", () => undefined);
@@ -269,7 +268,7 @@ Deno.test("steps: equal ones that run side by side are numbered as they begin, t
     const events = await run(tactic, { model: silent, journal: first });
     isOver = !first.died();
     if (isOver) assert.deepEqual(endOf(events).value, ["first", "second"], endOf(events).error);
-    await sleep(3);
+    await pause(3);
     if (!isOpen(journal, first.id)) continue;
     const second = journal.open(first.id);
     rerunOpen(journal, second);
@@ -282,7 +281,7 @@ Deno.test("steps: one after the other a name may come again, also when nothing i
   const tactic = tacticOf(async ({ step, agents: { a } }) => {
     const all: unknown[] = [];
     for (let i = 0; i < 3; i++) {
-      await sleep(0);
+      await pause(0);
       all.push((await a.open().say(`${i}`).call()).text, await step("x", () => i));
     }
     return all;
@@ -299,7 +298,7 @@ Deno.test("steps: branches whose steps are equal keep their own, wherever it die
   const tactic = tacticOf(async ({ step, agents: { a } }) =>
     await Promise.all([1, 25].map(async (ms, i) => {
       await a.open().say(`${ms}`).call();
-      if (isLate === (i === 0)) await sleep(3);
+      if (isLate === (i === 0)) await pause(3);
       return await step("x", () => (done.push(`${i}`), i));
     }))
   );
@@ -312,7 +311,7 @@ Deno.test("steps: branches whose steps are equal keep their own, wherever it die
       done.length = 0;
       await run(tactic, { model: echo(Number), journal: first });
       isOver = !first.died();
-      await sleep(32);
+      await pause(32);
       if (isOver || !isOpen(journal, first.id)) continue;
       const kept = journal.read(first.id).steps.filter(({ kind, status }) =>
         kind === "step" && status === "finished"
@@ -371,7 +370,7 @@ Deno.test("tactics side by side: each has steps of its own, whatever arrives fir
       name: "inner",
       agents: ["a"],
       async call(item: string, { agents: { a }, step }) {
-        await sleep(delays[item] ?? 0);
+        await pause(delays[item] ?? 0);
         const got = await step("get", () => (done.push(item), `got ${item}`));
         return `${got} ${(await a.open().say("same").call()).text}`;
       },
@@ -474,7 +473,7 @@ function delegating(done: string[], delayMs = 0) {
       description: "Digs.",
       input: { type: "object", properties: { n: { type: "number" } } },
       async *run({ n }: { readonly n: number }, { dialog }) {
-        await sleep(n === 1 ? delayMs : 0);
+        await pause(n === 1 ? delayMs : 0);
         const fork = (dialog as Dialog).fork({ keepFirst: 1, keepLast: 0 });
         const { parsed } = await fork.ask(inner, { n });
         const other = await b.open().say(`other ${n}`).call();
@@ -563,7 +562,7 @@ Deno.test("inside of calls: a run that dies anywhere goes on where it was, and d
       isOver = !first.died();
       if (isOver) break;
       deaths++;
-      await sleep(4);
+      await pause(4);
       if (!isOpen(journal, first.id)) continue;
       const finished = journal.read(first.id).steps.filter(({ status }) => status === "finished");
       const second = journal.open(first.id);
@@ -670,7 +669,7 @@ function counting(isUp = true, asked: string[] = []): Model {
     async *stream({ messages }) {
       const said = String(messages.at(-1)?.content);
       if (said === "last" && !isUp) throw new ModelError("killed", { code: "request" });
-      await sleep(1);
+      await pause(1);
       asked.push(said);
       yield { type: "text", text: `${said} ${asked.filter((one) => one === said).length}` };
       yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/counting" };
@@ -699,7 +698,7 @@ Deno.test("order: equal dialogs of unequal branches keep their answers, though t
       voted.resolve();
       return vote;
     };
-    const votes = await Promise.all([branch("slow", () => voted.promise), branch("quick", () => sleep(1))]);
+    const votes = await Promise.all([branch("slow", () => voted.promise), branch("quick", () => pause(1))]);
     await a.open().say("last").call();
     return votes;
   });
@@ -724,7 +723,7 @@ Deno.test("order: equal tactics and forks of unequal branches keep what they had
       forked.resolve();
       return fork;
     };
-    const all = await Promise.all([branch("slow", () => forked.promise), branch("quick", () => sleep(1))]);
+    const all = await Promise.all([branch("slow", () => forked.promise), branch("quick", () => pause(1))]);
     await a.open().say("last").call();
     return all;
   });
@@ -741,7 +740,7 @@ Deno.test("order: a branch that waits for a timer of its own keeps its answer", 
     };
     const votes = await Promise.all([
       step("slow", () => voted.promise).then(() => vote("step")),
-      sleep(8).then(() => vote("timer")),
+      pause(8).then(() => vote("timer")),
     ]);
     await a.open().say("last").call();
     return votes;
@@ -759,7 +758,7 @@ Deno.test("order: what is still to be done comes behind what was done", async ()
       };
       const all = await Promise.all([
         branch("open", () => isFirst ? new Promise(() => undefined) : 0),
-        branch("done", () => sleep(1)).then(async (done) => {
+        branch("done", () => pause(1)).then(async (done) => {
           await a.open().say("last").call();
           return done;
         }),
@@ -799,7 +798,7 @@ Deno.test("order: a step may be tried again in branches, wherever the run died",
         for (let i = 1;; i++) {
           try {
             return await step("try", async () => {
-              await sleep(ms);
+              await pause(ms);
               if (++tries % 2 === 1) throw new Error("no luck");
               done.push(name);
               return name;
@@ -824,7 +823,7 @@ Deno.test("order: a step may be tried again in branches, wherever the run died",
       if (isOver) assertValue(events, ["x", "y", "beside 1"]);
       if (isOver) break;
       deaths++;
-      await sleep(6);
+      await pause(6);
       if (!isOpen(journal, first.id)) continue;
       const second = journal.open(first.id);
       rerunOpen(journal, second);
@@ -843,11 +842,11 @@ Deno.test("order: wherever it died, and however long its work takes then, each b
       await Promise.all(["x", "y", "z"].map(async (name, i) => {
         saw(
           `${name} own`,
-          await step("own", async () => (await sleep(ms[i] ?? 0), `${name} ${++n}`), { input: name }),
+          await step("own", async () => (await pause(ms[i] ?? 0), `${name} ${++n}`), { input: name }),
         );
         const dialog = a.open();
         saw(`${name} vote`, (await dialog.say("vote").call()).text);
-        saw(`${name} same`, await step("same", async () => (await sleep(ms[i + 3] ?? 0), `same ${name}`)));
+        saw(`${name} same`, await step("same", async () => (await pause(ms[i + 3] ?? 0), `same ${name}`)));
         saw(`${name} fork`, (await dialog.fork().say("why").call()).text);
       }));
       return seen.size;
@@ -865,7 +864,7 @@ Deno.test("order: wherever it died, and however long its work takes then, each b
         const [then, now] = [new Map<string, unknown>(), new Map<string, unknown>()];
         await run(tactic(before, then), { model: counting(), journal: first });
         const seen = [...then];
-        await sleep(14);
+        await pause(14);
         if (!first.died() || !isOpen(journal, first.id)) return;
         const kept = JSON.stringify(journal.read(first.id).steps.map(({ outcome }) => outcome));
         const second = journal.open(first.id);
@@ -889,7 +888,7 @@ Deno.test("not awaited: a step and a turn that nobody awaits are done before the
   const done: string[] = [];
   const tactic = tacticOf(({ step, agents: { a } }) => {
     step("late", async () => {
-      await sleep(5);
+      await pause(5);
       done.push("late");
     }).then(() => step("later", () => void done.push("later")));
     a.open().say("beside").call();
@@ -912,10 +911,10 @@ Deno.test("not awaited: what a step begins belongs to it, to its end and no long
   const tactic = tacticOf(async ({ step }) => {
     await step("outer", () => {
       step("inner", async () => {
-        await sleep(3);
+        await pause(3);
         done.push("inner");
       });
-      late = sleep(20).then(() => step("late", () => done.push("late"))).then(
+      late = pause(20).then(() => step("late", () => done.push("late"))).then(
         String,
         (error) => error.message,
       );
@@ -941,7 +940,7 @@ Deno.test("failures: one that the tactic went on after is kept, one that ended i
     async *stream({ messages }) {
       const said = String(messages.at(-1)?.content);
       asked.push(said);
-      await sleep(1);
+      await pause(1);
       if (said === "fails" || !isUp && said === "last") throw new ModelError("down", { code: "request" });
       yield { type: "text", text: said };
       yield { type: "finish", reason: "stop", usage: { input: 1, output: 1 }, model: "test/m" };
@@ -992,7 +991,7 @@ Deno.test("failures: a turn that the tactic aborted stays aborted, and nothing o
       codeOf(a.open().say("hangs").call({ signal: stop.signal })),
       codeOf(b.open().ask(task, {}, { signal: stop.signal })),
     ];
-    await step("wait", () => sleep(10));
+    await step("wait", () => pause(10));
     stop.abort(new Error("enough"));
     const codes = await Promise.all(turns);
     return [codes, (await a.open().say("last").call()).text];
@@ -1060,7 +1059,7 @@ Deno.test("shared: a resumed run that may do twice what was done inside of a ste
 const withTimer = (ms: number) =>
   tacticOf(async ({ step }) => {
     await step("one", () => 1);
-    await sleep(ms);
+    await pause(ms);
     return await step("two", () => 2);
   });
 
@@ -1079,7 +1078,7 @@ Deno.test("replay: a program that takes much longer than it did, or never goes o
     "diverged",
     'The record goes on with the step "step:two", and the run did not come to it',
   ]);
-  await sleep(200); // the program's own
+  await pause(200); // the program's own
 });
 
 // Agents over hosts of a test

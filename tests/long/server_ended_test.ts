@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { type TestProject, testProject } from "../_project.ts";
 import { serveProject } from "../_served_project.ts";
 import { codeOf, TOKEN } from "../_server.ts";
-import { allDone, Clients, LOAD_FILES, LOAD_FLAGS, pause } from "../_server_load.ts";
+import { allDone, Clients, LOAD_FILES, LOAD_FLAGS } from "../_server_load.ts";
+import { pause } from "../_waiting.ts";
 import { thoroughTest } from "../_thorough.ts";
 
 const CLIENTS = 8;

@@ -6,6 +6,7 @@ import { testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
 import { served } from "../_served_project.ts";
 import type { Served } from "../_served_project.ts";
+import { pause } from "../_waiting.ts";
 
 const MCP_SERVER = fileURLToPath(new URL("../_mcp_server.ts", import.meta.url));
 
@@ -120,8 +121,6 @@ Deno.test("settings that were written since are not accepted, whatever the serve
   await pause(1100);
   assert.match(String(await ran(server, "id")), /^403 /);
 });
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What the page of a document says that it needs. */
 async function needsOf(server: Served, file: string): Promise<string> {

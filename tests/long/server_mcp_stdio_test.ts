@@ -9,6 +9,7 @@ import { testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
 import { orreryCommand, testEnvironment } from "../_run.ts";
 import { serveProject } from "../_served_project.ts";
+import { until, within } from "../_waiting.ts";
 
 const FILES = {
   "orrery.yaml": "models: { default: script/echo }\n",
@@ -95,7 +96,7 @@ async function rawly(child: Deno.ChildProcess, work: (client: RawClient) => Prom
         isRecord(each) && each.id === id && !("method" in each)
       );
       if (isRecord(found)) return found;
-      await within(told.promise);
+      await within(told.promise, 20_000);
     }
   };
   try {
@@ -110,17 +111,7 @@ async function rawly(child: Deno.ChildProcess, work: (client: RawClient) => Prom
     await work({ send, answer, lines });
   } finally {
     await writer.close();
-    await within(Promise.all([reading, child.status]));
-  }
-}
-
-async function within<Value>(promise: Promise<Value>, ms = 20_000): Promise<Value> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`not within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
+    await within(Promise.all([reading, child.status]), 20_000);
   }
 }
 
@@ -214,31 +205,26 @@ Deno.test("a call that is taken back over stdin ends its run, and one whose clie
       params: { name: "Wait", arguments: { seconds: 60 }, _meta: { progressToken: `p${id}` } },
     });
     await send(wait(2));
-    await until(() => lines.some((line) => line.includes('"p2"')));
+    await until(() => lines.some((line) => line.includes('"p2"')), 20_000);
     await send({
       jsonrpc: "2.0",
       method: "notifications/cancelled",
       params: { requestId: 2, reason: "enough" },
     });
-    await until(async () => /"status": ?"stopped"/.test((await project.run(["runs", "--json"])).stdout));
+    await until(
+      async () => /"status": ?"stopped"/.test((await project.run(["runs", "--json"])).stdout),
+      20_000,
+    );
     await send({ jsonrpc: "2.0", id: 3, method: "ping" });
     await answer(3);
     assert(!lines.some((line) => /"id":2[,}]/.test(line)), "what was taken back is not answered");
     await send(wait(4));
-    await until(() => lines.some((line) => line.includes('"p4"')));
+    await until(() => lines.some((line) => line.includes('"p4"')), 20_000);
   });
   assert.deepEqual([(await child.status).code, await stderr], [0, ""]);
   const { stdout } = await project.run(["runs", "--json", "--all"]);
   assert.equal(stdout.match(/"status": ?"stopped"/g)?.length, 2, stdout);
 });
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!await isSo()) {
-    assert(performance.now() < end, "it did not come about within 20 s");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 /** The clients leave a timer behind, which ends their server if it has not ended by then: these tests come last, so that it is theirs. */
 const LEAVES_TIMER = { sanitizeOps: false, sanitizeResources: false } as const;

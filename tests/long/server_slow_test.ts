@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { served as servedFiles } from "../_served_project.ts";
 import { codeOf, sendRaw, TOKEN } from "../_server.ts";
+import { pause } from "../_waiting.ts";
 
 interface Slow {
   readonly port: number;
@@ -22,7 +23,6 @@ async function served(work: (at: Slow) => Promise<void>): Promise<void> {
 }
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Sends a piece every so often until there is an answer or 20 s are over; gives it, and after how many ms. */
 async function dripped(

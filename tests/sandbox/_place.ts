@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { type TestProject, testProject } from "../_project.ts";
-import { orreryCommand, testEnvironment } from "../_run.ts";
 import { ProcessWatch } from "./_processes.ts";
 
 /** What no gadget may ever see: it stands in the files outside, in the answers of the server, and in a variable. */
@@ -333,16 +332,5 @@ function outcomeOf(id: string, events: readonly Told[], said: string): Outcome {
     error: end.error ?? "",
     code: end.code ?? "",
     ms: end.at - start,
-  };
-}
-
-/** What orrery is run with here, for programs that run it themselves. */
-export function orreryHere(place: AttackPlace): {
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-} {
-  return {
-    command: orreryCommand(),
-    env: { ...testEnvironment(), ...place.project.env, TMPDIR: place.temporary },
   };
 }

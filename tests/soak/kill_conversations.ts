@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { heldToTheEnd, killablePlace, surviveConversation } from "../_killable_conversation.ts";
 import type { Kill } from "../_killable_conversation.ts";
+import { randomFrom } from "./random.ts";
 
 const KILLS = 200;
 const MOST_KILLS = 8;
@@ -33,13 +34,4 @@ export async function killConversations(): Promise<string> {
   const kinds = [...met].map(([kind, count]) => `${count} in a ${kind} step`).join(", ");
   return `${killed} processes killed in ${held} conversations (${kinds}), each ended as if none had been, ` +
     `${unverified} calls were not done again unasked`;
-}
-
-/** Whole numbers from 0, below the bound; the same for the same seed. */
-function randomFrom(seed: number): (bound: number) => number {
-  let state = seed >>> 0;
-  return (bound) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * bound);
-  };
 }

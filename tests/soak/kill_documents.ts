@@ -3,6 +3,7 @@
 import { survive, uninterrupted } from "../_killable.ts";
 import type { Kill } from "../_killable.ts";
 import { KILLABLE_DOCUMENT, killableDocument } from "../_killable_document.ts";
+import { randomFrom } from "./random.ts";
 
 const RANDOM_RUNS = 60;
 const MOST_KILLS = 6;
@@ -38,13 +39,4 @@ export async function killDocuments(): Promise<string> {
     unverified += seen.unverified;
   }
   return `${killed} processes killed, every document ended as if none had been, ${unverified} effects were not done again unasked`;
-}
-
-/** Whole numbers from 0, below the bound; the same for the same seed. */
-function randomFrom(seed: number): (bound: number) => number {
-  let state = seed >>> 0;
-  return (bound) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * bound);
-  };
 }

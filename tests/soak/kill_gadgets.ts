@@ -9,6 +9,7 @@ import { sandboxedGadget } from "../../lib/sandbox/gadget/gadget.ts";
 import { leftProcesses, seesProcesses } from "../_marked_processes.ts";
 import { testProject } from "../_project.ts";
 import { realGadget } from "../_real_gadget.ts";
+import { randomFrom } from "./random.ts";
 
 const CALLS = 10_000;
 /** On the average: so that there are as many however fast the calls are. */
@@ -144,13 +145,4 @@ async function killParents(random: (bound: number) => number, seed: number): Pro
   assert.equal(code, 0, stderr);
   assert.deepEqual([...Deno.readDirSync(temporary)].map(({ name }) => name), [], `seed ${seed}`);
   return PARENTS;
-}
-
-/** Whole numbers from 0, below the bound; the same for the same seed. */
-function randomFrom(seed: number): (bound: number) => number {
-  let state = seed >>> 0;
-  return (bound) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * bound);
-  };
 }

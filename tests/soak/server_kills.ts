@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { serveProject } from "../_served_project.ts";
 import { testProject } from "../_project.ts";
-import { allDone, Clients, LOAD_FILES, LOAD_FLAGS, pause } from "../_server_load.ts";
+import { allDone, Clients, LOAD_FILES, LOAD_FLAGS } from "../_server_load.ts";
+import { pause } from "../_waiting.ts";
 
 const ROUNDS = 30;
 const MOST_MS = 2_500;

@@ -6,7 +6,8 @@ import { serveProject } from "../_served_project.ts";
 import type { ServedProject } from "../_served_project.ts";
 import { testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
-import { LOAD_FILES, LOAD_FLAGS, LOAD_RUNS, pause } from "../_server_load.ts";
+import { LOAD_FILES, LOAD_FLAGS, LOAD_RUNS } from "../_server_load.ts";
+import { pause } from "../_waiting.ts";
 import { sendRaw } from "../_server.ts";
 
 const MINUTES = Number(Deno.env.get("ORRERY_SOAK_MINUTES") ?? 10);

@@ -6,7 +6,6 @@ const FILES = [
   "long/conversation_test_command",
   "long/document_kill",
   "long/init_types",
-  "long/kill",
   "long/prompt_types",
   "long/sandbox_hostile_project",
   "long/sandbox_own_attacks",

@@ -9,7 +9,6 @@ import {
   type DialogOptions,
   memoryJournal,
   type ModelPart,
-  type RunEvent,
   type RunJournal,
   type StepStart,
 } from "../../mod.ts";
@@ -31,12 +30,6 @@ function step(key: string, options: Partial<StepStart> = {}): StepStart {
 }
 
 const unsafe = (key: string): StepStart => step(key, { idempotent: false });
-
-async function eventsOf(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
-  const all: RunEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
 
 /** What is written, a line for each row: what it is, its key, and how much of it there is. */
 function watched(store: JournalStore): { readonly store: JournalStore; readonly written: string[] } {
@@ -338,13 +331,13 @@ for (const [toolsMode, { script, pieces }] of Object.entries(CASES)) {
         return null;
       }),
     });
-    await eventsOf(events);
+    await Array.fromAsync(events);
     assert.equal(runs, 3);
     const kept = journal.read(first.id).steps.find(({ kind }) => kind === "model");
     assert.deepEqual(kept?.prefix, pieces);
 
     const second = scriptedModel([["Done."]]);
-    const told = await eventsOf(
+    const told = await Array.fromAsync(
       ask("Go", {
         model: second,
         journal: journal.open(first.id),
@@ -413,7 +406,7 @@ Deno.test("pieces: a secret that lies over two of them is in neither", async () 
     seen.push(journal.read(run.id).steps.find(({ kind }) => kind === "model")?.prefix);
     return null;
   };
-  await eventsOf(
+  await Array.fromAsync(
     ask("Go", { model, journal: run, secrets, policy: { toolsMode: "native" }, ...options(look) }),
   );
   const piece = (id: string, text: string, said: string): unknown => ({
@@ -437,7 +430,7 @@ async function answered(calls: number, toolsMode: "native" | "blocks"): Promise<
   let runs = 0;
   const model = scriptedModel([parts, ["Done."]]);
   const start = performance.now();
-  await eventsOf(ask("Go", { model, journal: run, policy: { toolsMode }, ...options(() => ++runs) }));
+  await Array.fromAsync(ask("Go", { model, journal: run, policy: { toolsMode }, ...options(() => ++runs) }));
   const ms = performance.now() - start;
   assert.equal(runs, calls);
   const pieces = written.filter((line) => line.startsWith("pieces "));

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { MessageStream } from "../../lib/cli/conversation/turns.ts";
-import { LiveFrame } from "../../lib/cli/run/screen.ts";
+import { LiveFrame, LiveScreen } from "../../lib/cli/run/screen.ts";
 import { type Output, type Terminal } from "../../lib/host/terminal/terminal.ts";
 import { cellWidth, cutToCells, paintFor } from "../../lib/render/cells.ts";
 import { lastLines, renderDocument } from "../../lib/render/document/frame.ts";
@@ -921,4 +921,14 @@ Deno.test("the trace of a turn: a line a step, what it did below it", () => {
   waits for you  root
 `,
   );
+});
+
+Deno.test("a warning that is very long says once how much of it is missing", async () => {
+  const { terminal, written } = testWindow();
+  const screen = new LiveScreen(terminal, { file: "x.calls", shownText: "all" });
+  const [warning] = events({ type: "warning", at: 1, text: "w".repeat(4_100) });
+  if (warning !== undefined) await screen.event(warning);
+  await screen.end();
+  const told = written.join("").match(/\d+ more characters; --jsonl shows all/g);
+  assert.deepEqual(told, ["100 more characters; --jsonl shows all"]);
 });
