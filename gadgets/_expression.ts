@@ -1,8 +1,6 @@
 // An expression becomes a list of operations for a stack (reverse Polish form) and is then run in a loop: only brackets,
 // signs and powers nest the parser, and their depth is bounded, so no text of any size overflows the stack.
-import { losesDigits } from "../lib/core/json.ts";
-import { nearestName } from "../lib/core/nearest.ts";
-import { placeInWords, SourceError, spanAt } from "../lib/core/source_error.ts";
+import { losesDigits, nearestName, placeInWords, SourceError, spanAt } from "../lib/core/core.ts";
 
 /** What an expression may name: numbers, and lists of numbers for functions such as `sum`. */
 export type Variables = Readonly<Record<string, number | readonly number[]>>;

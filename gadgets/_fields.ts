@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../lib/core/json.ts";
+import { isRecord, type Json } from "../lib/core/core.ts";
 
 /** The fields of a JSON object; none for every other value. */
 export function fieldsOf(value: Json | undefined): { readonly [key: string]: Json | undefined } {

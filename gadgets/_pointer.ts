@@ -1,5 +1,4 @@
-import { decodeSegment } from "../lib/core/json.ts";
-import { didYouMean } from "../lib/core/nearest.ts";
+import { decodeSegment, didYouMean } from "../lib/core/core.ts";
 
 /** What a pointer leads to, or why it leads nowhere, in words that go after "at "a/b": ". */
 export type Pointed = { readonly value: unknown } | { readonly problem: string };

@@ -1,8 +1,13 @@
-import { decodeUtf8, fileProblem, hasByteOrderMark } from "../lib/core/file_text.ts";
-import { nearestName } from "../lib/core/nearest.ts";
+import {
+  decodeUtf8,
+  FileError,
+  type FileInfo,
+  fileProblem,
+  type Files,
+  hasByteOrderMark,
+  nearestName,
+} from "../lib/core/core.ts";
 import { basename, dirname, join } from "node:path";
-import { FileError } from "../lib/core/world.ts";
-import type { FileInfo, Files } from "../lib/core/world.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";
 import { formatBytes } from "./_words.ts";
 

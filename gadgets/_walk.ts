@@ -1,4 +1,4 @@
-import { FileError, type Files, type FolderEntry, PermissionRefused } from "../lib/core/world.ts";
+import { FileError, type Files, type FolderEntry, PermissionRefused } from "../lib/core/core.ts";
 
 /** An entry below the folder where a walk began. */
 export interface WalkEntry extends FolderEntry {

@@ -1,6 +1,4 @@
-import { onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";
-import type { User, World } from "../lib/core/world.ts";
+import { type Gadget, type GadgetContext, onlyFields, type User, type World } from "../lib/core/core.ts";
 
 interface Input {
   readonly question: string;

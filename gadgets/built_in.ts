@@ -1,5 +1,4 @@
-import type { AnyGadget } from "../lib/core/gadget.ts";
-import type { World } from "../lib/core/world.ts";
+import type { AnyGadget, World } from "../lib/core/core.ts";
 
 /** Makes a built-in gadget over a guarded world. */
 export type BuiltInGadget = (world: World) => AnyGadget;

@@ -1,8 +1,11 @@
-import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
-import { BYTE_ORDER_MARK } from "../lib/core/file_text.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import { messageOf } from "../lib/core/source_error.ts";
-import type { World } from "../lib/core/world.ts";
+import {
+  BYTE_ORDER_MARK,
+  type Gadget,
+  messageOf,
+  objectOf,
+  onlyFields,
+  type World,
+} from "../lib/core/core.ts";
 import { inTurn } from "./_file_queue.ts";
 import { readTextFile } from "./_text_file.ts";
 import { cutEnd } from "./_words.ts";

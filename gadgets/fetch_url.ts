@@ -1,9 +1,13 @@
-import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
-import { linkedSignal } from "../lib/core/async.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import type { Json } from "../lib/core/json.ts";
-import { STATUS_REASONS } from "../lib/core/status_reasons.ts";
-import type { HttpResponse, World } from "../lib/core/world.ts";
+import {
+  type Gadget,
+  type HttpResponse,
+  type Json,
+  linkedSignal,
+  objectOf,
+  onlyFields,
+  STATUS_REASONS,
+  type World,
+} from "../lib/core/core.ts";
 import { htmlText } from "../lib/parse/html_text.ts";
 import { fieldsOf, textOf } from "./_fields.ts";
 import { binaryKind, looksBinary } from "./_file_kind.ts";

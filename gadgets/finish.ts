@@ -1,7 +1,4 @@
-import { onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import type { Json } from "../lib/core/json.ts";
-import type { World } from "../lib/core/world.ts";
+import { type Gadget, type Json, onlyFields, type World } from "../lib/core/core.ts";
 
 interface Input {
   readonly result?: Json;

@@ -1,9 +1,16 @@
-import { onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import { type Json, parseJson, toJson } from "../lib/core/json.ts";
-import { jsonProblem } from "../lib/core/json_fault.ts";
-import { messageOf, placeInWords, SourceError, spanAt } from "../lib/core/source_error.ts";
-import type { World } from "../lib/core/world.ts";
+import {
+  type Gadget,
+  type Json,
+  jsonProblem,
+  messageOf,
+  onlyFields,
+  parseJson,
+  placeInWords,
+  SourceError,
+  spanAt,
+  toJson,
+  type World,
+} from "../lib/core/core.ts";
 import { followPointer } from "./_pointer.ts";
 
 interface Input {

@@ -1,6 +1,11 @@
-import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
+import {
+  FileError,
+  type Gadget,
+  objectOf,
+  onlyFields,
+  PermissionRefused,
+  type World,
+} from "../lib/core/core.ts";
 import { compileGlob } from "./_glob.ts";
 import { SKIPPED_IN_WORDS, walk, type WalkEntry } from "./_walk.ts";
 

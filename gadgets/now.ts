@@ -1,7 +1,4 @@
-import { onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import { didYouMean } from "../lib/core/nearest.ts";
-import type { World } from "../lib/core/world.ts";
+import { didYouMean, type Gadget, onlyFields, type World } from "../lib/core/core.ts";
 
 interface Input {
   readonly zone?: string;

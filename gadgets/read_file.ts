@@ -1,6 +1,4 @@
-import { onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import type { World } from "../lib/core/world.ts";
+import { type Gadget, onlyFields, type World } from "../lib/core/core.ts";
 import { readTextFile } from "./_text_file.ts";
 import { counted } from "./_words.ts";
 

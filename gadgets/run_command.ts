@@ -1,7 +1,12 @@
-import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
-import type { Gadget, GadgetContext } from "../lib/core/gadget.ts";
-import type { Json } from "../lib/core/json.ts";
-import type { ShellResult, World } from "../lib/core/world.ts";
+import {
+  type Gadget,
+  type GadgetContext,
+  type Json,
+  objectOf,
+  onlyFields,
+  type ShellResult,
+  type World,
+} from "../lib/core/core.ts";
 import { fieldsOf, textOf } from "./_fields.ts";
 import { cutStart } from "./_words.ts";
 

@@ -1,6 +1,4 @@
-import { onlyFields } from "../lib/core/object_schema.ts";
-import type { ContainerGadget } from "../lib/core/gadget.ts";
-import type { World } from "../lib/core/world.ts";
+import { type ContainerGadget, onlyFields, type World } from "../lib/core/core.ts";
 
 interface Input {
   readonly file: string;

@@ -1,7 +1,14 @@
-import { type FillingGadget, FILLS, type Gadget } from "../lib/core/gadget.ts";
-import { onlyFields } from "../lib/core/object_schema.ts";
-import { placeInWords, ProblemsError, SourceError, spanAt } from "../lib/core/source_error.ts";
-import type { World } from "../lib/core/world.ts";
+import {
+  type FillingGadget,
+  FILLS,
+  type Gadget,
+  onlyFields,
+  placeInWords,
+  ProblemsError,
+  SourceError,
+  spanAt,
+  type World,
+} from "../lib/core/core.ts";
 import { followPointer } from "./_pointer.ts";
 
 /** More are of no use to anybody, and each costs a look through the text. */

@@ -1,7 +1,12 @@
-import { objectOf, onlyFields } from "../lib/core/object_schema.ts";
-import { BYTE_ORDER_MARK } from "../lib/core/file_text.ts";
-import type { Gadget } from "../lib/core/gadget.ts";
-import { FileError, PermissionRefused, type World } from "../lib/core/world.ts";
+import {
+  BYTE_ORDER_MARK,
+  FileError,
+  type Gadget,
+  objectOf,
+  onlyFields,
+  PermissionRefused,
+  type World,
+} from "../lib/core/core.ts";
 import { inTurn } from "./_file_queue.ts";
 import { readTextFile } from "./_text_file.ts";
 

@@ -236,6 +236,10 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "main.ts": `import "./lib/cli/a.ts";`,
     "lib/cli/a.ts": `import "yaml";`,
   }, "lib/cli/a.ts:1: yaml is loaded at every start"],
+  ["coreByItsDoor", "a word past the door", {
+    "lib/core/a.ts": `export const a = 1;`,
+    "lib/run/b.ts": `import { a } from "../core/a.ts";\nexport const b = a;`,
+  }, "import lib/core/core.ts"],
   ["noEscapes", "any", { "lib/core/a.ts": `export const a = (x: any) => x;` }, "`any`"],
   [
     "noEscapes",

@@ -1,7 +1,13 @@
-import { objectOf, onlyFields } from "../../lib/core/object_schema.ts";
-import type { Gadget } from "../../lib/core/gadget.ts";
-import type { Json } from "../../lib/core/json.ts";
-import { FileError, type Files, PermissionRefused, type World } from "../../lib/core/world.ts";
+import {
+  FileError,
+  type Files,
+  type Gadget,
+  type Json,
+  objectOf,
+  onlyFields,
+  PermissionRefused,
+  type World,
+} from "../../lib/core/core.ts";
 import { fieldsOf, itemsOf, textOf } from "../_fields.ts";
 import { binaryKind, looksBinary } from "../_file_kind.ts";
 import { compileGlob } from "../_glob.ts";

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../lib/core/nearest.ts";
+import { didYouMean } from "../../lib/core/core.ts";
 import type { SqlStatement } from "./statement.ts";
 import { counted } from "../_words.ts";
 

@@ -1,10 +1,14 @@
-import { objectOf, onlyFields } from "../../lib/core/object_schema.ts";
+import {
+  didYouMean,
+  FileError,
+  type Gadget,
+  type Json,
+  messageOf,
+  objectOf,
+  onlyFields,
+  type World,
+} from "../../lib/core/core.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Gadget } from "../../lib/core/gadget.ts";
-import type { Json } from "../../lib/core/json.ts";
-import { didYouMean } from "../../lib/core/nearest.ts";
-import { messageOf } from "../../lib/core/source_error.ts";
-import { FileError, type World } from "../../lib/core/world.ts";
 import { inTurn } from "../_file_queue.ts";
 import { bindParameters, type BoundParameters, type SqlParameters } from "./parameters.ts";
 import { checkSql, type SqlStatement } from "./statement.ts";

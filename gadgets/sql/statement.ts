@@ -1,6 +1,6 @@
 // What SQL may say. SQLite itself opens further files for ATTACH and VACUUM INTO, and neither a read-only connection nor
 // Deno's permissions keep it from doing so; so a statement is run only when its first words are known to be harmless.
-import { didYouMean } from "../../lib/core/nearest.ts";
+import { didYouMean } from "../../lib/core/core.ts";
 import { placeInSql, type SqlToken, tokenizeSql } from "./tokens.ts";
 
 /** One statement that may be run. */

@@ -1,6 +1,5 @@
 import { isText } from "../parse/yaml/check_fields.ts";
-import { didYouMeanNames, nearestNames } from "../core/nearest.ts";
-import { isRecord } from "../core/json.ts";
+import { didYouMeanNames, isRecord, nearestNames } from "../core/core.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
 
 /** An agent of `orrery.yaml` (prompts.md 10), complete. */

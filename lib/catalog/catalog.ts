@@ -1,6 +1,4 @@
-import type { Catalog, CatalogEntry, EntryGrant } from "../core/catalog.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import type { World } from "../core/world.ts";
+import type { AnyGadget, Catalog, CatalogEntry, EntryGrant, World } from "../core/core.ts";
 import { checkGadget } from "../schema/define_gadget.ts";
 
 /** An entry, and how it is found too as long as its real name is not known. */

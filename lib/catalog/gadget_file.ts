@@ -1,9 +1,15 @@
 import { basename, dirname, extname, join } from "node:path";
-import type { CatalogEntry, GadgetSource } from "../core/catalog.ts";
-import { GADGET_NAME } from "../core/gadget.ts";
-import { isInside, shownPath } from "../core/paths.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
-import { FileError, type Files } from "../core/world.ts";
+import {
+  type CatalogEntry,
+  FileError,
+  type Files,
+  GADGET_NAME,
+  type GadgetSource,
+  isInside,
+  messageOf,
+  shownPath,
+  SourceError,
+} from "../core/core.ts";
 import { checkGadget, gadgetWarnings } from "../schema/define_gadget.ts";
 import type { GadgetFolder } from "./config/config.ts";
 import { loadExports, type LoadModule, type ModuleExports, thrownWords } from "./module_loader.ts";

@@ -1,8 +1,5 @@
 import { resolve } from "node:path";
-import { isRecord } from "../core/json.ts";
-import { type Problem, PromptError } from "../core/prompt_error.ts";
-import { messageOf } from "../core/source_error.ts";
-import { FileError } from "../core/world.ts";
+import { FileError, isInside, isRecord, messageOf, type Problem, PromptError } from "../core/core.ts";
 import type { Place } from "../parse/yaml/front_matter.ts";
 import type { PromptRegistry } from "../prompt/registry.ts";
 import {
@@ -20,7 +17,6 @@ import {
   readProjectFile,
   sortedProblems,
 } from "./project_file.ts";
-import { isInside } from "../core/paths.ts";
 
 /** Which agents are wanted. */
 export interface LoadAgentsOptions extends ProjectPlace {

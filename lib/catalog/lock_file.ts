@@ -1,12 +1,22 @@
 // `orrery.lock`: JSON with one text for each content, so that two people who allow the same get the same file, and so that a hand that was in
 // it is seen. Each entry has a sum of what it says; it keeps mistakes out, not enemies: against those the project has to be accepted, and what
 // was accepted covers this file.
-import type { Lock, LockedGadget, LockedServer } from "../core/gadget_lock.ts";
-import { canonicalJson, isRecord, type Json, toJson } from "../core/json.ts";
-import { jsonProblem } from "../core/json_fault.ts";
-import { sha256 } from "../core/sha256.ts";
-import { SourceError, type Span, spanAt } from "../core/source_error.ts";
-import type { PermissionKind, Permissions } from "../core/world.ts";
+import {
+  canonicalJson,
+  isRecord,
+  type Json,
+  jsonProblem,
+  type Lock,
+  type LockedGadget,
+  type LockedServer,
+  type PermissionKind,
+  type Permissions,
+  sha256,
+  SourceError,
+  type Span,
+  spanAt,
+  toJson,
+} from "../core/core.ts";
 import { jsonPlace } from "./json_places.ts";
 
 type Path = readonly (string | number)[];

@@ -1,10 +1,8 @@
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isRecord } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
+import { isInside, isRecord, messageOf, projectPath } from "../core/core.ts";
 import type { LineProblem } from "../parse/yaml/front_matter.ts";
 import { foundValue } from "../schema/issue.ts";
-import { isInside, projectPath } from "../core/paths.ts";
 
 /** What a module exports, by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>;

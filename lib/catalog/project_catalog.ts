@@ -1,9 +1,15 @@
 import { join } from "node:path";
-import type { Catalog, CatalogEntry, EntryGrant } from "../core/catalog.ts";
-import { mcpNamePart } from "../core/mcp_server.ts";
-import { shownPath } from "../core/paths.ts";
-import { ProblemsError, SourceError } from "../core/source_error.ts";
-import type { Files, World } from "../core/world.ts";
+import {
+  type Catalog,
+  type CatalogEntry,
+  type EntryGrant,
+  type Files,
+  mcpNamePart,
+  ProblemsError,
+  shownPath,
+  SourceError,
+  type World,
+} from "../core/core.ts";
 import { builtInEntries, type BuiltIns, catalogOf, foldName } from "./catalog.ts";
 import type { Config } from "./config/config.ts";
 import { type GadgetFile, loadGadgetFile } from "./gadget_file.ts";

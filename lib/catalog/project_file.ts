@@ -1,9 +1,15 @@
 import { join } from "node:path";
-import { isRecord } from "../core/json.ts";
-import { maybeText } from "../core/file_text.ts";
-import { type Problem, PromptError } from "../core/prompt_error.ts";
-import { byPlace, messageOf, ProblemsError } from "../core/source_error.ts";
-import { FileError, type Files } from "../core/world.ts";
+import {
+  byPlace,
+  FileError,
+  type Files,
+  isRecord,
+  maybeText,
+  messageOf,
+  type Problem,
+  ProblemsError,
+  PromptError,
+} from "../core/core.ts";
 import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
 import { FILE_START, type LineProblem, lineProblem, type Place, placed } from "../parse/yaml/front_matter.ts";
 import { parseYaml } from "../parse/yaml/yaml.ts";

@@ -1,8 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { mcpNamePart } from "../core/mcp_server.ts";
-import { didYouMean } from "../core/nearest.ts";
-import { SourceError } from "../core/source_error.ts";
-import type { Files } from "../core/world.ts";
+import { didYouMean, type Files, mcpNamePart, SourceError } from "../core/core.ts";
 import { foldName } from "./catalog.ts";
 import { COMMAND_NAMES, type Config } from "./config/config.ts";
 import { folderGadgets, type FoundGadgetFiles, type GadgetFile, namedGadget } from "./gadget_file.ts";

@@ -9,8 +9,7 @@ import {
   stepTexts,
 } from "../conversation/step_slots.ts";
 import { type StepTree, stepTree } from "../conversation/step_tree.ts";
-import { nearestName, orMeant } from "../core/nearest.ts";
-import { byPlace } from "../core/source_error.ts";
+import { byPlace, nearestName, orMeant } from "../core/core.ts";
 import {
   type AgentCode,
   type AgentFile,

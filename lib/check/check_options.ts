@@ -1,4 +1,4 @@
-import { byPlace } from "../core/source_error.ts";
+import { byPlace } from "../core/core.ts";
 import { LiveDocument } from "../document/live_document.ts";
 import { nodeTexts } from "../document/live_node.ts";
 import type { DocumentFile } from "../parse/document/document.ts";

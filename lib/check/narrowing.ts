@@ -1,4 +1,4 @@
-import { isInside } from "../core/paths.ts";
+import { isInside } from "../core/core.ts";
 import { resolve } from "node:path";
 import type { DocumentFile } from "../parse/document/document.ts";
 

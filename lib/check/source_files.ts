@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { pathFromFolder } from "../core/paths.ts";
-import { FileError, PermissionRefused } from "../core/world.ts";
+import { FileError, pathFromFolder, PermissionRefused } from "../core/core.ts";
 import { type DocumentFile, MAX_DOCUMENT_BYTES, readDocument } from "../parse/document/document.ts";
 import type { CheckDocumentOptions } from "./check_options.ts";
 import { DocumentSource } from "./document_source.ts";

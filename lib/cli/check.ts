@@ -1,6 +1,4 @@
-import { typedPath } from "../core/paths.ts";
-import { VERSION } from "../core/version.ts";
-import { FileError } from "../core/world.ts";
+import { FileError, typedPath, VERSION } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import { hasColor, type Terminal } from "../host/terminal/terminal.ts";

@@ -1,4 +1,4 @@
-import { didYouMean } from "../core/nearest.ts";
+import { didYouMean } from "../core/core.ts";
 import { atRest } from "../host/process.ts";
 import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";

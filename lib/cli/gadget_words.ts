@@ -1,5 +1,4 @@
-import type { EntryGrant, GadgetSource } from "../core/catalog.ts";
-import type { PermissionKind, Permissions } from "../core/world.ts";
+import type { EntryGrant, GadgetSource, PermissionKind, Permissions } from "../core/core.ts";
 
 const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
 

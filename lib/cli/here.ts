@@ -1,7 +1,11 @@
-import type { Catalog } from "../core/catalog.ts";
-import { type Journal, RunNotFoundError, type RunSummary } from "../core/journal.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { FileError } from "../core/world.ts";
+import {
+  type Catalog,
+  FileError,
+  type Journal,
+  RunNotFoundError,
+  type RunSummary,
+  type Secrets,
+} from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";

@@ -1,18 +1,22 @@
-import { shownPath } from "../core/paths.ts";
 import {
   DivergedError,
+  FileError,
   JournalError,
+  messageOf,
+  ModelError,
+  notCapableText,
+  PermissionRefused,
+  ProblemsError,
+  PromptError,
   ReplayError,
   RunEndedError,
   RunNotFoundError,
   RunOwnedError,
+  shownPath,
+  SourceError,
   StepNotFoundError,
   TurnNotFoundError,
-} from "../core/journal.ts";
-import { ModelError, notCapableText } from "../core/model.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
-import { FileError, PermissionRefused } from "../core/world.ts";
+} from "../core/core.ts";
 import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { paintFor } from "../render/cells.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";

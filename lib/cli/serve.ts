@@ -1,4 +1,4 @@
-import { messageOf } from "../core/source_error.ts";
+import { messageOf } from "../core/core.ts";
 import { exitProcess, hostEnv } from "../host/process.ts";
 import { logsToStderr } from "../host/terminal/logs_to_stderr.ts";
 import { workingFolder } from "../host/paths.ts";

@@ -1,5 +1,5 @@
 // The form that an extractor asks for (conversations.md 2.8), as JSON Schema. No value is required: what was not said is left out.
-import { isJsonObject, type Json, type JsonObject, losesDigits } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, losesDigits } from "../core/core.ts";
 import type { ExtractionSchema, ExtractionValue } from "../parse/agent/agent.ts";
 import { slotKey } from "./slots.ts";
 

@@ -1,5 +1,5 @@
 // Conditions of steps (conversations.md 2.5).
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isJsonObject, type Json } from "../core/core.ts";
 import type { ConditionOperation, SlotPath, StepCondition } from "../parse/agent/agent.ts";
 
 /** The first condition that does not hold, in words; undefined when all hold. */

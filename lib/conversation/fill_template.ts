@@ -1,5 +1,5 @@
 // Placeholders of agent files (conversations.md 2.6): `{{ [destination.]name }}`. What was put in is never read again.
-import type { Json, JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/core.ts";
 import type { SlotDestination } from "../parse/agent/agent.ts";
 import type { Slots } from "./slots.ts";
 

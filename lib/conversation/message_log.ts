@@ -1,6 +1,5 @@
 // A log may be long, and most of what looks at it looks at its end: a conversation of thousands of turns answers as fast as a short one.
-import type { LogEntry } from "../core/conversation.ts";
-import type { Message } from "../core/message.ts";
+import type { LogEntry, Message } from "../core/core.ts";
 import type { MemorySelection } from "../parse/agent/agent.ts";
 
 /** Messages by their place, from 0. A list is one. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/core.ts";
 import type { StepFlow } from "../parse/agent/agent.ts";
 import { gotoProblem } from "../parse/agent/tree.ts";
 import type { BranchWrite } from "./slots.ts";

@@ -1,5 +1,11 @@
-import type { SlotScope, SlotWrite } from "../core/conversation.ts";
-import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from "../core/json.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  objectOrEmpty,
+  type SlotScope,
+  type SlotWrite,
+} from "../core/core.ts";
 import type {
   AgentFile,
   SlotDestination,

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isJsonObject, type Json } from "../core/core.ts";
 import type {
   AgentPrompt,
   AgentStep,

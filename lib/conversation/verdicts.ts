@@ -1,5 +1,5 @@
 // What a model says of the goals of a validator (conversations.md 2.8): `{<name>: {decision, explanation}}`, or the decision alone.
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/core.ts";
 import type { ConversationGoal } from "../parse/agent/agent.ts";
 
 /** What a model says of one goal. */

@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import type { Sight } from "../core/world.ts";
+import type { Sight } from "../core/core.ts";
 import { denoGrants, hostEnv, program } from "./process.ts";
 
 /** The working folder, absolute. */

@@ -1,7 +1,4 @@
-import type { RunEvent } from "../core/event.ts";
-import { type JournalStatus, TurnNotFoundError } from "../core/journal.ts";
-import type { Usage } from "../core/model.ts";
-import { addUsage } from "../core/usage.ts";
+import { addUsage, type JournalStatus, type RunEvent, TurnNotFoundError, type Usage } from "../core/core.ts";
 import { noSuchStep } from "./find.ts";
 import { eventLists, stepPieces } from "./open_run.ts";
 import { parsedEvents } from "./new_run.ts";

@@ -1,6 +1,5 @@
 // What a journal has of the names that somebody typed.
-import { RunNotFoundError, StepNotFoundError } from "../core/journal.ts";
-import { nearestName } from "../core/nearest.ts";
+import { nearestName, RunNotFoundError, StepNotFoundError } from "../core/core.ts";
 import { typedRunId } from "./new_run.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 

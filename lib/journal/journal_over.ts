@@ -1,19 +1,21 @@
-import { type SlotScope, turnKey } from "../core/conversation.ts";
-import type { RunEvent } from "../core/event.ts";
 import {
   type ConversationRecord,
   type EventRange,
+  isJsonObject,
   type Journal,
   type JournalStatus,
+  type Json,
   type MessageRange,
   RunEndedError,
+  type RunEvent,
   type RunJournal,
   type RunQuery,
   type RunStart,
   type RunSummary,
   type RunTrace,
-} from "../core/journal.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
+  type SlotScope,
+  turnKey,
+} from "../core/core.ts";
 import { branchRun, type CopyOptions, forkRun } from "./copy_run.ts";
 import { findRun } from "./find.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Journal } from "../core/journal.ts";
+import type { Journal } from "../core/core.ts";
 import { journalOver } from "./journal_over.ts";
 import type {
   CheckpointRow,

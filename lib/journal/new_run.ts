@@ -1,8 +1,12 @@
 // How a run begins: its id, and the claim of this process on it.
-import { systemClock } from "../core/clock.ts";
-import type { RunEvent } from "../core/event.ts";
-import { RunOwnedError, type RunStart, type RunSummary } from "../core/journal.ts";
-import type { Usage } from "../core/model.ts";
+import {
+  type RunEvent,
+  RunOwnedError,
+  type RunStart,
+  type RunSummary,
+  systemClock,
+  type Usage,
+} from "../core/core.ts";
 import { OpenRun, type OpenRunOptions, type OwnedRow, parsed } from "./open_run.ts";
 import type { FileRow, JournalOptions, JournalSettings, JournalStore, Lease, RunRow } from "./store.ts";
 

@@ -1,23 +1,28 @@
-import type { Checkpoint, ConversationSave, LogEntry, SlotScope } from "../core/conversation.ts";
-import type { RunEvent } from "../core/event.ts";
 import {
   type BeginOptions,
+  canonicalJson,
+  type Checkpoint,
+  type ConversationSave,
   DivergedError,
+  firstDifference,
   type JournalStatus,
+  type Json,
+  type LogEntry,
   type MessageRange,
+  type RunEvent,
   type RunJournal,
   RunNotFoundError,
   RunOwnedError,
   type RunStart,
+  sha256,
+  type SlotScope,
   type StepOutcome,
   type StepRecord,
   type StepStart,
   type StepTurn,
   type StoredFile,
-} from "../core/journal.ts";
-import { canonicalJson, firstDifference, type Json } from "../core/json.ts";
-import type { Usage } from "../core/model.ts";
-import { sha256 } from "../core/sha256.ts";
+  type Usage,
+} from "../core/core.ts";
 import { noSuchStep } from "./find.ts";
 import type { RunConversation, RunMoment } from "./run_conversation.ts";
 import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";

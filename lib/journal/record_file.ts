@@ -1,7 +1,11 @@
-import type { Recorder, RecordLine, RunStart } from "../core/journal.ts";
-import { jsonProblem } from "../core/json_fault.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { SourceError } from "../core/source_error.ts";
+import {
+  jsonProblem,
+  type Recorder,
+  type RecordLine,
+  type RunStart,
+  type Secrets,
+  SourceError,
+} from "../core/core.ts";
 
 /** A record as it was read. */
 export interface ReadRecord {

@@ -1,9 +1,14 @@
-import type { Checkpoint, ConversationSave, LogEntry, SlotScope } from "../core/conversation.ts";
-import type { RunEvent } from "../core/event.ts";
-import type { MessageRange } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
-import type { Usage } from "../core/model.ts";
-import { addUsage } from "../core/usage.ts";
+import {
+  addUsage,
+  type Checkpoint,
+  type ConversationSave,
+  type Json,
+  type LogEntry,
+  type MessageRange,
+  type RunEvent,
+  type SlotScope,
+  type Usage,
+} from "../core/core.ts";
 import type { CheckpointMark, CheckpointRow, JournalSettings, JournalStore, SlotRow } from "./store.ts";
 
 /** Where a run is when something of it is committed. */

@@ -1,4 +1,4 @@
-import type { Secrets } from "../core/secrets.ts";
+import type { Secrets } from "../core/core.ts";
 
 /** A shorter value cannot be told from ordinary text. */
 const MIN_LENGTH = 8;

@@ -1,4 +1,4 @@
-import type { Journal, RunOwner } from "../core/journal.ts";
+import type { Journal, RunOwner } from "../core/core.ts";
 import { journalOver } from "./journal_over.ts";
 import { isHeld, journalSettings } from "./new_run.ts";
 import { sqliteStore } from "./sqlite_store.ts";

@@ -1,6 +1,5 @@
 import type { SQLInputValue } from "node:sqlite";
-import type { StepKind } from "../core/event.ts";
-import { JournalError, type JournalStatus } from "../core/journal.ts";
+import { JournalError, type JournalStatus, type StepKind } from "../core/core.ts";
 import type { FileRow, Lease, RunRow, StepRow } from "./store.ts";
 
 /** A row as SQLite gives it. */

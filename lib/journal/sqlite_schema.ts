@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { JournalError } from "../core/journal.ts";
-import { messageOf } from "../core/source_error.ts";
+import { JournalError, messageOf } from "../core/core.ts";
 
 /** "Orry", in the header of the file: what tells a journal from any other database (sqlite.org/fileformat2.html 1.3.14). */
 const APPLICATION_ID = 0x4f727279;

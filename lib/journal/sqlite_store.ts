@@ -1,7 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { JournalError } from "../core/journal.ts";
-import { sha256 } from "../core/sha256.ts";
-import { messageOf } from "../core/source_error.ts";
+import { JournalError, messageOf, sha256 } from "../core/core.ts";
 import {
   fileRow,
   number,

@@ -1,9 +1,14 @@
 // What the journal needs of a place that keeps rows: memory and SQLite. JSON is text here, so that both keep exactly the same.
 
-import type { Clock } from "../core/clock.ts";
-import type { JournalStatus, MessageRange, RunOwner, RunQuery } from "../core/journal.ts";
-import type { Secrets } from "../core/secrets.ts";
-import type { StepKind } from "../core/event.ts";
+import type {
+  Clock,
+  JournalStatus,
+  MessageRange,
+  RunOwner,
+  RunQuery,
+  Secrets,
+  StepKind,
+} from "../core/core.ts";
 
 /** The claim of a process on a run. */
 export interface Lease extends RunOwner {

@@ -1,8 +1,12 @@
 // The servers that a user allowed for good. The list is beside that of accepted projects, outside every project.
-import { isRecord } from "../core/json.ts";
-import { maybeText } from "../core/file_text.ts";
-import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
-import type { Files } from "../core/world.ts";
+import {
+  type Files,
+  isRecord,
+  maybeText,
+  parseStateList,
+  type StateListForm,
+  stateListText,
+} from "../core/core.ts";
 import type { ToolHashes } from "./server_words.ts";
 
 /** A server that may be used as it was when it was allowed. */

@@ -1,5 +1,5 @@
 // A connection to one MCP server, on the AI SDK's client. It loads the SDK, so it is itself loaded when the first server is used.
-import { linkedSignal } from "../core/async.ts";
+import { CrashError, isRecord, linkedSignal, type McpServer } from "../core/core.ts";
 import {
   type CallToolResult,
   createMCPClient,
@@ -7,9 +7,6 @@ import {
   type MCPClient,
   MCPClientError,
 } from "@ai-sdk/mcp";
-import { CrashError } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
-import type { McpServer } from "../core/mcp_server.ts";
 import { ServerLine, type ServerLineOptions } from "./server_line.ts";
 import type { OnProgress } from "./stdio_transport.ts";
 

@@ -1,7 +1,11 @@
-import type { CatalogEntry } from "../core/catalog.ts";
-import { type BrokenMcpServer, mcpNames, type McpServer } from "../core/mcp_server.ts";
-import type { Pipes } from "../core/pipes.ts";
-import { messageOf } from "../core/source_error.ts";
+import {
+  type BrokenMcpServer,
+  type CatalogEntry,
+  mcpNames,
+  type McpServer,
+  messageOf,
+  type Pipes,
+} from "../core/core.ts";
 import type { McpConnection } from "./connect.ts";
 import type { McpFetch } from "./server_line.ts";
 import { type GivenGrant, serverGrant, type ServerGrantOptions, shownChanges } from "./server_grant.ts";

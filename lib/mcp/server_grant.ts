@@ -1,10 +1,14 @@
 // A server is granted before it is started or reached (gadgets.md 5): by the command line or the grants, because the user allowed it for
 // good as it is now, or by an answer on the terminal.
-import type { LockedServer } from "../core/gadget_lock.ts";
-import { mcpNamePart, type McpServer } from "../core/mcp_server.ts";
-import { shownWord } from "../core/shown.ts";
-import { messageOf } from "../core/source_error.ts";
-import type { Files, User } from "../core/world.ts";
+import {
+  type Files,
+  type LockedServer,
+  mcpNamePart,
+  type McpServer,
+  messageOf,
+  shownWord,
+  type User,
+} from "../core/core.ts";
 import { readAllowedServers, removeAllowedServer, writeAllowedServer } from "./allowed_servers.ts";
 import {
   changedTools,

@@ -1,9 +1,13 @@
 import { type MCPClient, MCPClientError, type MCPTransport } from "@ai-sdk/mcp";
-import { CrashError } from "../core/gadget.ts";
-import type { McpEndpoint, McpServer } from "../core/mcp_server.ts";
-import type { PipeProcess, Pipes } from "../core/pipes.ts";
-import { messageOf } from "../core/source_error.ts";
-import { PermissionRefused } from "../core/world.ts";
+import {
+  CrashError,
+  type McpEndpoint,
+  type McpServer,
+  messageOf,
+  PermissionRefused,
+  type PipeProcess,
+  type Pipes,
+} from "../core/core.ts";
 import { MAX_LINE_BYTES, StdioTransport } from "./stdio_transport.ts";
 
 /** What a server is reached with. */

@@ -1,8 +1,4 @@
-import type { LockedServer } from "../core/gadget_lock.ts";
-import { canonicalJson } from "../core/json.ts";
-import type { McpServer } from "../core/mcp_server.ts";
-import { sha256 } from "../core/sha256.ts";
-import { shownWord } from "../core/shown.ts";
+import { canonicalJson, type LockedServer, type McpServer, sha256, shownWord } from "../core/core.ts";
 import type { McpTool } from "./connect.ts";
 
 /** What a server is, for the person who is asked, a line each: the whole command or URL, and names where values would be secret. */

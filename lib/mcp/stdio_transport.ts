@@ -1,10 +1,7 @@
 // MCP over the pipes of a program: a message a line (MCP, transports, stdio). What the AI SDK's client leaves out is done here: a
 // call that is given up is cancelled at the server, and progress reaches the call that it belongs to.
 import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from "@ai-sdk/mcp";
-import { parseJson } from "../core/json.ts";
-import type { PipeProcess } from "../core/pipes.ts";
-import { messageOf } from "../core/source_error.ts";
-import { type StdioLine, stdioLines } from "../core/stdio_lines.ts";
+import { messageOf, parseJson, type PipeProcess, type StdioLine, stdioLines } from "../core/core.ts";
 
 /** The longest line that is read or written, in bytes. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;

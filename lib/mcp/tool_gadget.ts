@@ -1,8 +1,15 @@
 import type { CallToolResult } from "@ai-sdk/mcp";
-import type { AnyGadget, Gadget, JsonSchema } from "../core/gadget.ts";
-import { decodeSegment, isRecord, type Json, toJson } from "../core/json.ts";
-import type { McpServer } from "../core/mcp_server.ts";
-import type { Permissions } from "../core/world.ts";
+import {
+  type AnyGadget,
+  decodeSegment,
+  type Gadget,
+  isRecord,
+  type Json,
+  type JsonSchema,
+  type McpServer,
+  type Permissions,
+  toJson,
+} from "../core/core.ts";
 import { checkGadget } from "../schema/define_gadget.ts";
 import { prepareSchema } from "../schema/prepare_schema.ts";
 import type { McpConnection, McpTool } from "./connect.ts";

@@ -5,7 +5,7 @@ import {
   type ModelPrice,
   type ModelSettings,
   type ProviderType,
-} from "../core/model_settings.ts";
+} from "../core/core.ts";
 import { type Env, maybeKey, maybeProvider, providerNames } from "./provider/provider.ts";
 import prices from "./prices.json" with { type: "json" };
 

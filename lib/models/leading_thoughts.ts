@@ -1,8 +1,7 @@
 // Many local models think in their text: `<think>…</think>` before the answer, or only its end, where the template of their server has
 // begun the thought. None of it is the answer: calls in it are not meant, and it fits no contract.
 
-import type { Model, ModelPart } from "../core/model.ts";
-import { wrappedModel } from "../core/model.ts";
+import { type Model, type ModelPart, wrappedModel } from "../core/core.ts";
 
 const OPEN = /<think(?:ing)?>/i;
 const LEADING_OPEN = new RegExp(`^\\s*${OPEN.source}`, "i");

@@ -1,6 +1,12 @@
-import { ModelError } from "../core/model.ts";
-import { followAliases, maybeModelId, type ModelId, type ModelSettings } from "../core/model_settings.ts";
-import { didYouMean, nearestName } from "../core/nearest.ts";
+import {
+  didYouMean,
+  followAliases,
+  maybeModelId,
+  ModelError,
+  type ModelId,
+  type ModelSettings,
+  nearestName,
+} from "../core/core.ts";
 import { KNOWN_MODELS } from "./known_models.ts";
 import { type Env, maybeKey, maybeProvider, type Provider, providerNames } from "./provider/provider.ts";
 

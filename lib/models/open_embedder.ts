@@ -1,6 +1,5 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
-import type { Embedder } from "../core/model.ts";
-import { type ModelId, modelIdText, type ProviderType } from "../core/model_settings.ts";
+import { type Embedder, type ModelId, modelIdText, type ProviderType } from "../core/core.ts";
 import { configError, resolvedModel } from "./model_config_error.ts";
 import type { OpenModelsOptions } from "./open_models.ts";
 import { type ProviderAccess, providerAccess } from "./provider/access.ts";

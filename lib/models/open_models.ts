@@ -1,16 +1,21 @@
 import { readScript } from "./script/script.ts";
-import type { Clock } from "../core/clock.ts";
-import { type Message, textOf, type ToolCall } from "../core/message.ts";
 import {
+  type Clock,
+  FileError,
+  type Files,
+  type Message,
   type Model,
   ModelError,
+  type ModelId,
+  modelIdText,
   type ModelPart,
   type ModelRequest,
   type Models,
+  type ModelSettings,
+  textOf,
+  type ToolCall,
   wrappedModel,
-} from "../core/model.ts";
-import { type ModelId, modelIdText, type ModelSettings } from "../core/model_settings.ts";
-import { FileError, type Files } from "../core/world.ts";
+} from "../core/core.ts";
 import { type ModelList, modelList } from "./known_models.ts";
 import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
 import { configError, noModel, resolvedModel } from "./model_config_error.ts";

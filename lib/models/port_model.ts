@@ -1,9 +1,17 @@
 // A model of the user's own making (prompts.md 13, ModelPort): it answers whole. Here it becomes a model like any other.
-import type { JsonSchema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
-import { type DialogMessage, dialogMessage, type ToolCall } from "../core/message.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest, type Usage } from "../core/model.ts";
-import { messageOf } from "../core/source_error.ts";
+import {
+  type DialogMessage,
+  dialogMessage,
+  isRecord,
+  type JsonSchema,
+  messageOf,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  type ToolCall,
+  type Usage,
+} from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
 import { codeOf } from "./said_by.ts";
 

@@ -1,5 +1,11 @@
-import type { Clock } from "../core/clock.ts";
-import { type Model, ModelError, type ModelErrorCode, type ModelPart, wrappedModel } from "../core/model.ts";
+import {
+  type Clock,
+  type Model,
+  ModelError,
+  type ModelErrorCode,
+  type ModelPart,
+  wrappedModel,
+} from "../core/core.ts";
 
 /** How a failed call is tried again. */
 export interface RetryPolicy {

@@ -1,5 +1,4 @@
-import { isRecord, type Json } from "../core/json.ts";
-import type { ModelErrorCode } from "../core/model.ts";
+import { isRecord, type Json, type ModelErrorCode } from "../core/core.ts";
 
 const MOST = 300;
 

@@ -1,10 +1,16 @@
 // What a project says about permissions is the project's word, not the user's: it counts only once the user has
 // accepted exactly that (gadgets.md 3).
-import { isRecord, type Json, sortedJson } from "../core/json.ts";
-import { maybeText } from "../core/file_text.ts";
-import { sha256 } from "../core/sha256.ts";
-import { parseStateList, type StateListForm, stateListText } from "../core/state_list.ts";
-import type { Files } from "../core/world.ts";
+import {
+  type Files,
+  isRecord,
+  type Json,
+  maybeText,
+  parseStateList,
+  sha256,
+  sortedJson,
+  type StateListForm,
+  stateListText,
+} from "../core/core.ts";
 
 /** The parts of a project that speak for its user; those that are absent do not count. */
 export interface OwnWord {

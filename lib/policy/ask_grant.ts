@@ -1,6 +1,4 @@
-import { type GadgetToGrant, LOCK_FILE } from "../core/gadget_lock.ts";
-import { shownWord } from "../core/shown.ts";
-import { PermissionRefused, type User } from "../core/world.ts";
+import { type GadgetToGrant, LOCK_FILE, PermissionRefused, shownWord, type User } from "../core/core.ts";
 import { gadgetGrantFlags } from "./gadget_grants.ts";
 import { permissionLines, type PermissionPlace } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";

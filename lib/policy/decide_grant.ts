@@ -1,9 +1,12 @@
 // Who has the say over a gadget (gadgets.md 3), without asking anybody and without touching anything.
-import { isInside } from "../core/paths.ts";
+import {
+  type GadgetToGrant,
+  isInside,
+  type LockedGadget,
+  type Permissions,
+  shownWord,
+} from "../core/core.ts";
 import { isAbsolute, relative, sep } from "node:path";
-import type { GadgetToGrant, LockedGadget } from "../core/gadget_lock.ts";
-import { shownWord } from "../core/shown.ts";
-import type { Permissions } from "../core/world.ts";
 import type { WrittenGrant } from "./gadget_grants.ts";
 import { isEmptyPermissions, joinedPermissions, permissionChanges } from "./permission_sets.ts";
 

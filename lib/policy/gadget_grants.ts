@@ -1,9 +1,12 @@
 // What a user grants one gadget in words of their own (gadgets.md 3): `--allow-gadget NAME=KIND:VALUE,...`, and `grants:` of orrery.yaml.
-import { pathFromFolder } from "../core/paths.ts";
+import {
+  didYouMean,
+  pathFromFolder,
+  type PermissionKind,
+  type Permissions,
+  SourceError,
+} from "../core/core.ts";
 import { resolve } from "node:path";
-import { didYouMean } from "../core/nearest.ts";
-import { SourceError } from "../core/source_error.ts";
-import type { PermissionKind, Permissions } from "../core/world.ts";
 import { joinedPermissions, permissionsOf } from "./permission_sets.ts";
 import { absoluteEntry, entriesOf, entryProblem, isPathEntry, PERMISSION_KINDS } from "./policy_settings.ts";
 import { flagValue, shellWord } from "./refusal.ts";

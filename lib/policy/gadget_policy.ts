@@ -1,13 +1,14 @@
-import { isInside, pathFromFolder } from "../core/paths.ts";
-import { join } from "node:path";
-import { LOCK_FILE } from "../core/gadget_lock.ts";
 import {
+  isInside,
+  LOCK_FILE,
+  pathFromFolder,
   type PermissionKind,
   PermissionRefused,
   type PermissionRequest,
   type Permissions,
   type Policy,
-} from "../core/world.ts";
+} from "../core/core.ts";
+import { join } from "node:path";
 import { netRules } from "./net_rule.ts";
 import { leadsOut, permissionLines } from "./permission_sets.ts";
 import { isJournal, type PolicyOptions } from "./policy.ts";

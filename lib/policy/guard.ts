@@ -7,7 +7,7 @@ import {
   type Policy,
   type Shell,
   type World,
-} from "../core/world.ts";
+} from "../core/core.ts";
 import { guardFiles, permitReal } from "./guard_files.ts";
 import { maybeRefusal, shellWord } from "./refusal.ts";
 

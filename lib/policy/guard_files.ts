@@ -1,8 +1,15 @@
-import { isInside } from "../core/paths.ts";
+import {
+  type FileAction,
+  type FileChanges,
+  FileError,
+  fileProblem,
+  type Files,
+  type FolderEntry,
+  isInside,
+  PermissionRefused,
+  type Policy,
+} from "../core/core.ts";
 import { basename, dirname, join, resolve } from "node:path";
-import type { FileChanges } from "../core/file_changes.ts";
-import { type FileAction, fileProblem } from "../core/file_text.ts";
-import { FileError, type Files, type FolderEntry, PermissionRefused, type Policy } from "../core/world.ts";
 import { maybeRefusal } from "./refusal.ts";
 
 /**

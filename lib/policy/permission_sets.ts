@@ -1,7 +1,5 @@
-import { isInside, pathFromFolder } from "../core/paths.ts";
+import { isInside, pathFromFolder, type PermissionKind, type Permissions, shownWord } from "../core/core.ts";
 import { relative, resolve } from "node:path";
-import { shownWord } from "../core/shown.ts";
-import type { PermissionKind, Permissions } from "../core/world.ts";
 import {
   endsOf,
   type IpRange,

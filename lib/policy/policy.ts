@@ -1,10 +1,5 @@
 import { join, relative } from "node:path";
-import {
-  type PermissionKind,
-  PermissionRefused,
-  type PermissionRequest,
-  type Policy,
-} from "../core/world.ts";
+import { type PermissionKind, PermissionRefused, type PermissionRequest, type Policy } from "../core/core.ts";
 import { maybeIpAddress, type NetRules, netRules, privateRange } from "./net_rule.ts";
 import type { PolicySettings } from "./policy_settings.ts";
 import { flagValue, maybeRefusal, refusal, shellWord } from "./refusal.ts";

@@ -1,5 +1,4 @@
-import { SourceError } from "../core/source_error.ts";
-import type { PermissionKind } from "../core/world.ts";
+import { type PermissionKind, SourceError } from "../core/core.ts";
 import {
   entriesOf,
   entryProblem,

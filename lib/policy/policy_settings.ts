@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { messageOf } from "../core/source_error.ts";
-import type { PermissionKind } from "../core/world.ts";
+import { messageOf, type PermissionKind } from "../core/core.ts";
 import { parseNetRule } from "./net_rule.ts";
 import type { PolicyRule } from "./rules.ts";
 

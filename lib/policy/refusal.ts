@@ -1,6 +1,5 @@
-import { pathFromFolder } from "../core/paths.ts";
+import { pathFromFolder, PermissionRefused, type PermissionRequest, type Policy } from "../core/core.ts";
 import { isAbsolute } from "node:path";
-import { PermissionRefused, type PermissionRequest, type Policy } from "../core/world.ts";
 
 /** What a refusal says besides the request. */
 export interface RefusalOptions {

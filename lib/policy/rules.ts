@@ -1,4 +1,4 @@
-import { isInside } from "../core/paths.ts";
+import { isInside } from "../core/core.ts";
 import { basename, resolve } from "node:path";
 
 /** Makes a flag's path absolute and real. */

@@ -1,7 +1,13 @@
-import { isInside, pathFromFolder } from "../core/paths.ts";
+import {
+  type GadgetUse,
+  isInside,
+  pathFromFolder,
+  type PermissionKind,
+  type Permissions,
+  type Policy,
+  type UsedPermission,
+} from "../core/core.ts";
 import { dirname, resolve } from "node:path";
-import type { GadgetUse, UsedPermission } from "../core/gadget_lock.ts";
-import type { PermissionKind, Permissions, Policy } from "../core/world.ts";
 import { isLocalName } from "./net_rule.ts";
 import { entryHolds, maybeNetRule, permissionsOf } from "./permission_sets.ts";
 

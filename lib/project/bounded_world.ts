@@ -1,18 +1,19 @@
 import { resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { builtInEntries } from "../catalog/catalog.ts";
-import { isInside } from "../core/paths.ts";
-import type { Catalog, CatalogEntry } from "../core/catalog.ts";
-import { systemClock } from "../core/clock.ts";
 import {
+  type Catalog,
+  type CatalogEntry,
   type Files,
   type Http,
+  isInside,
   PermissionRefused,
   type PermissionRequest,
   type Policy,
   type Shell,
+  systemClock,
   type World,
-} from "../core/world.ts";
+} from "../core/core.ts";
 import { namedAsGiven } from "../policy/guard_files.ts";
 import { refuseBeyond } from "../policy/policy.ts";
 import { NOBODY } from "./trust/grants.ts";

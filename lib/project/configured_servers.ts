@@ -1,6 +1,6 @@
 import { type McpFile, type McpJson, readMcpJson, yamlServers } from "../catalog/mcp/config.ts";
 import { mcpServers } from "../catalog/mcp/servers.ts";
-import type { BrokenMcpServer, McpServer } from "../core/mcp_server.ts";
+import type { BrokenMcpServer, McpServer } from "../core/core.ts";
 import { join } from "node:path";
 import { hostEnv } from "../host/process.ts";
 import { hostFiles } from "../host/files/files.ts";

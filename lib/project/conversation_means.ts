@@ -1,7 +1,5 @@
 // What a conversation works with in a project of this machine, with what the flags of a command grant it.
-import type { Catalog } from "../core/catalog.ts";
-import type { Collection } from "../core/collection.ts";
-import type { World } from "../core/world.ts";
+import type { Catalog, Collection, World } from "../core/core.ts";
 import { hostEnv } from "../host/process.ts";
 import type { Budget } from "../run/budget.ts";
 import type { CallLimits } from "../run/calls/graph.ts";

@@ -1,11 +1,16 @@
 import { createCatalog } from "../catalog/catalog.ts";
-import type { Catalog } from "../core/catalog.ts";
-import { type Clock, systemClock } from "../core/clock.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
-import type { Model, Models } from "../core/model.ts";
-import { defineError } from "../core/prompt_error.ts";
-import type { Permissions, User } from "../core/world.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  type Clock,
+  defineError,
+  isRecord,
+  type Model,
+  type Models,
+  type Permissions,
+  systemClock,
+  type User,
+} from "../core/core.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { type ModelPort, portModel } from "../models/port_model.ts";
 import { parsePolicyFlags, type PolicyFlag } from "../policy/policy_flags.ts";

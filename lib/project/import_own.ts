@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isInside } from "../core/paths.ts";
-import { isRecord } from "../core/json.ts";
+import { isInside, isRecord } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { privateFolder } from "../host/files/private_folder.ts";
 import { importModule, maybeLibrary } from "../host/process.ts";

@@ -3,11 +3,18 @@ import { join } from "node:path";
 import type { McpFile } from "../catalog/mcp/config.ts";
 import type { ServerGadgets } from "../catalog/mcp/gadgets.ts";
 import { mcpServers } from "../catalog/mcp/servers.ts";
-import { type BrokenMcpServer, mcpNamePart, type McpServer } from "../core/mcp_server.ts";
-import type { PipeOptions } from "../core/pipes.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { SourceError } from "../core/source_error.ts";
-import { type PermissionKind, PermissionRefused, type PermissionRequest, type User } from "../core/world.ts";
+import {
+  type BrokenMcpServer,
+  mcpNamePart,
+  type McpServer,
+  type PermissionKind,
+  PermissionRefused,
+  type PermissionRequest,
+  type PipeOptions,
+  type Secrets,
+  SourceError,
+  type User,
+} from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { realPath, stateFolder } from "../host/paths.ts";
 import { hostPipes } from "../host/commands/pipe_process.ts";

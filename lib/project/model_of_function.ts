@@ -1,8 +1,13 @@
 // A program's own function as the model of its conversations.
-import { isStream } from "../core/async.ts";
-import { isRecord } from "../core/json.ts";
-import type { Message } from "../core/message.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../core/model.ts";
+import {
+  isRecord,
+  isStream,
+  type Message,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+} from "../core/core.ts";
 import { portModel } from "../models/port_model.ts";
 import type { AskedModel, ConversationModels } from "../run/conversation/work.ts";
 import { shown } from "../schema/issue.ts";

@@ -1,10 +1,18 @@
 import { resolve } from "node:path";
 import { acceptedConfig, type Config } from "../catalog/config/config.ts";
-import { isInside } from "../core/paths.ts";
-import { systemClock } from "../core/clock.ts";
-import { type Embedder, type Model, ModelError } from "../core/model.ts";
-import { followAliases, maybeModelId, modelIdText } from "../core/model_settings.ts";
-import { FileError, PermissionRefused, type Policy } from "../core/world.ts";
+import {
+  type Embedder,
+  FileError,
+  followAliases,
+  isInside,
+  maybeModelId,
+  type Model,
+  ModelError,
+  modelIdText,
+  PermissionRefused,
+  type Policy,
+  systemClock,
+} from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { hostModelFetch } from "../host/http/model_fetch.ts";
 import { lookAt, realPath } from "../host/paths.ts";

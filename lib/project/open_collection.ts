@@ -1,7 +1,5 @@
 import { dirname, resolve } from "node:path";
-import type { Collection } from "../core/collection.ts";
-import type { Embedder } from "../core/model.ts";
-import type { World } from "../core/world.ts";
+import type { Collection, Embedder, World } from "../core/core.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { NO_GRANTS, NOBODY } from "./trust/grants.ts";

@@ -1,12 +1,15 @@
 // A conversation of a program: its options as what the conversation meets.
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf, createCatalog } from "../catalog/catalog.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Collection } from "../core/collection.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import type { Journal } from "../core/journal.ts";
-import { toJson, toJsonObject } from "../core/json.ts";
-import type { World } from "../core/world.ts";
+import {
+  type AnyGadget,
+  type Clock,
+  type Collection,
+  type Journal,
+  toJson,
+  toJsonObject,
+  type World,
+} from "../core/core.ts";
 import { workingFolder } from "../host/paths.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";

@@ -1,5 +1,4 @@
-import type { Journal } from "../core/journal.ts";
-import type { Secrets } from "../core/secrets.ts";
+import type { Journal, Secrets } from "../core/core.ts";
 import { journalPath, runFiles } from "../host/files/journal_files.ts";
 import { isProcessAlive, thisProcess } from "../host/process.ts";
 import { sqliteJournal } from "../journal/sqlite_journal.ts";

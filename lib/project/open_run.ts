@@ -2,11 +2,17 @@
 // call, also one that is not kept: secrets are kept out of that too.
 import { resolve } from "node:path";
 import type { Config } from "../catalog/config/config.ts";
-import { shownPath } from "../core/paths.ts";
-import type { RunStatus } from "../core/event.ts";
-import type { Journal, JournalStatus, Recorder, RunJournal, RunStart } from "../core/journal.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { FileError } from "../core/world.ts";
+import {
+  FileError,
+  type Journal,
+  type JournalStatus,
+  type Recorder,
+  type RunJournal,
+  type RunStart,
+  type RunStatus,
+  type Secrets,
+  shownPath,
+} from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { growingFile } from "../host/files/growing_file.ts";
 import { hostEnv } from "../host/process.ts";

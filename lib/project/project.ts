@@ -6,12 +6,15 @@ import { type McpJson, readMcpJson } from "../catalog/mcp/config.ts";
 import { type AbsentServer, type ServerGadgets, withAbsentServers } from "../catalog/mcp/gadgets.ts";
 import { type GadgetSandbox, loadCatalog } from "../catalog/project_catalog.ts";
 import type { TrustCandidate } from "../catalog/trust.ts";
-import type { Catalog } from "../core/catalog.ts";
-import { LOCK_FILE } from "../core/gadget_lock.ts";
-import type { JsonObject } from "../core/json.ts";
-import { ProblemsError } from "../core/source_error.ts";
-import type { Secrets } from "../core/secrets.ts";
-import type { User, World } from "../core/world.ts";
+import {
+  type Catalog,
+  type JsonObject,
+  LOCK_FILE,
+  ProblemsError,
+  type Secrets,
+  type User,
+  type World,
+} from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";

@@ -1,10 +1,14 @@
-import { pathFromFolder } from "../core/paths.ts";
+import {
+  type Collection,
+  type Embedder,
+  type Files,
+  messageOf,
+  pathFromFolder,
+  ProblemsError,
+  sha256,
+  SourceError,
+} from "../core/core.ts";
 import { basename, dirname, resolve } from "node:path";
-import type { Collection } from "../core/collection.ts";
-import type { Embedder } from "../core/model.ts";
-import { sha256 } from "../core/sha256.ts";
-import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
-import type { Files } from "../core/world.ts";
 import { ownDatabasePath, removeDatabase } from "../host/files/journal_files.ts";
 import { didYouMean } from "../parse/document/near.ts";
 import { type CollectionDocument, readCollectionFile } from "../parse/files/collection.ts";

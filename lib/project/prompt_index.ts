@@ -4,7 +4,7 @@ import { discoverPrompts } from "../catalog/prompts/discover.ts";
 import type { LocatedPrompt } from "../catalog/prompts/make.ts";
 import { discoverTactics, type FoundTactic } from "../catalog/prompts/tactics.ts";
 import type { SourceFile } from "../catalog/sources/files.ts";
-import type { Problem } from "../core/prompt_error.ts";
+import type { Problem } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { loadsModules } from "../host/process.ts";
 import type { PromptRegistry } from "../prompt/registry.ts";

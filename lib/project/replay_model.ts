@@ -1,7 +1,11 @@
-import { isJsonObject, objectOrEmpty } from "../core/json.ts";
-import { ModelError } from "../core/model.ts";
-import type { Model, ModelPart } from "../core/model.ts";
-import type { RecordLine } from "../core/journal.ts";
+import {
+  isJsonObject,
+  type Model,
+  ModelError,
+  type ModelPart,
+  objectOrEmpty,
+  type RecordLine,
+} from "../core/core.ts";
 import { readRecord } from "../journal/record_file.ts";
 
 /** A model that gives the answers of a record, one after the other, whatever it is asked. @throws {SourceError} for a file that is no record */

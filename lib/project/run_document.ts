@@ -1,5 +1,5 @@
 import { type CheckedDocument, type FileProblem, givenBlocks, problemLine } from "../check/check_options.ts";
-import type { RunEvent } from "../core/event.ts";
+import type { RunEvent } from "../core/core.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { Budget } from "../run/budget.ts";
 import { runDocumentFile } from "../run/document/document.ts";

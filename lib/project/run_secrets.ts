@@ -1,8 +1,5 @@
 import type { Config } from "../catalog/config/config.ts";
-import type { Catalog } from "../core/catalog.ts";
-import type { ProviderSettings } from "../core/model_settings.ts";
-import type { Secrets } from "../core/secrets.ts";
-import type { Permissions, User } from "../core/world.ts";
+import type { Catalog, Permissions, ProviderSettings, Secrets, User } from "../core/core.ts";
 import { hostEnv, hostEnvNames } from "../host/process.ts";
 import { createSecrets } from "../journal/secrets.ts";
 import { PROVIDER_KINDS } from "../models/provider/provider.ts";

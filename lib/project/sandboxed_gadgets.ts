@@ -1,13 +1,22 @@
 // The gadgets of modules, each in a process of its own. What such a gadget may do is decided before its first call; what it says of itself
 // is known before that, from a process that may do nothing.
 import { brokenEntry, type GadgetFile } from "../catalog/gadget_file.ts";
-import { eventLoopTurn } from "../core/async.ts";
-import type { CatalogEntry } from "../core/catalog.ts";
-import { type AnyGadget, type AskingGadget, PERMIT } from "../core/gadget.ts";
-import type { GadgetToGrant } from "../core/gadget_lock.ts";
-import type { GadgetDescription } from "../core/gadget_message.ts";
-import { messageOf, SourceError } from "../core/source_error.ts";
-import { type Files, type Http, type Permissions, type Policy, type Shell } from "../core/world.ts";
+import {
+  type AnyGadget,
+  type AskingGadget,
+  type CatalogEntry,
+  eventLoopTurn,
+  type Files,
+  type GadgetDescription,
+  type GadgetToGrant,
+  type Http,
+  messageOf,
+  type Permissions,
+  PERMIT,
+  type Policy,
+  type Shell,
+  SourceError,
+} from "../core/core.ts";
 import type { StartGadgetProcess } from "../host/commands/gadget_process.ts";
 import { hostFileChanges } from "../host/files/changes.ts";
 import { exactFiles } from "../host/files/exact_files.ts";

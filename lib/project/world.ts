@@ -1,7 +1,13 @@
 import type { CommandName, Grant } from "../catalog/config/config.ts";
-import type { EntryGrant } from "../core/catalog.ts";
-import { systemClock } from "../core/clock.ts";
-import type { PermissionRequest, Permissions, Shell, User, World } from "../core/world.ts";
+import {
+  type EntryGrant,
+  type PermissionRequest,
+  type Permissions,
+  type Shell,
+  systemClock,
+  type User,
+  type World,
+} from "../core/core.ts";
 import { defaultShell } from "../host/commands/find_program.ts";
 import { exactFiles } from "../host/files/exact_files.ts";
 import { hostHttp } from "../host/http/http.ts";

@@ -1,5 +1,4 @@
-import { frozenCopy } from "../core/frozen_copy.ts";
-import { isRecord } from "../core/json.ts";
+import { frozenCopy, isRecord } from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
 import { jsonRecord, promptProblem, type Refuse, refuseUnknownKeys } from "./prompt_problem.ts";
 

@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../core/gadget.ts";
-import type { ParseIssue } from "../core/prompt_error.ts";
+import type { JsonSchema, ParseIssue } from "../core/core.ts";
 import { fillDefaults } from "../schema/coerce.ts";
 import {
   FailureReading,

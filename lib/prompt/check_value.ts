@@ -1,6 +1,11 @@
-import { isStandardSchema, type JsonSchema, type Schema, type StandardSchema } from "../core/gadget.ts";
-import { decodeSegment } from "../core/json.ts";
-import type { ParseIssue } from "../core/prompt_error.ts";
+import {
+  decodeSegment,
+  isStandardSchema,
+  type JsonSchema,
+  type ParseIssue,
+  type Schema,
+  type StandardSchema,
+} from "../core/core.ts";
 import type { Issue } from "../schema/issue.ts";
 import { type PreparedSchema, prepareSchema, SCHEMA_TYPES } from "../schema/prepare_schema.ts";
 import { measure } from "../schema/text_value.ts";

@@ -1,7 +1,15 @@
-import { isStandardSchema, type JsonSchema, type Schema, type StandardSchema } from "../core/gadget.ts";
-import { isRecord, type Json, parseJson } from "../core/json.ts";
-import { defineError, ParseError } from "../core/prompt_error.ts";
-import { messageOf } from "../core/source_error.ts";
+import {
+  defineError,
+  isRecord,
+  isStandardSchema,
+  type Json,
+  type JsonSchema,
+  messageOf,
+  ParseError,
+  parseJson,
+  type Schema,
+  type StandardSchema,
+} from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
 import { checkValue, issueLines, prepareAnyType } from "./check_value.ts";
 import type { AnyPrompt, ParseCtx } from "./prompt.ts";

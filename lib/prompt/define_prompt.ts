@@ -1,8 +1,13 @@
-import { jsonSchemaOf, type Schema } from "../core/gadget.ts";
-import { isRecord, sortedJson, toJson } from "../core/json.ts";
-import { defineError } from "../core/prompt_error.ts";
-import { sha256 } from "../core/sha256.ts";
-import { messageOf } from "../core/source_error.ts";
+import {
+  defineError,
+  isRecord,
+  jsonSchemaOf,
+  messageOf,
+  type Schema,
+  sha256,
+  sortedJson,
+  toJson,
+} from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
 import { computerUseConfig } from "./addons.ts";
 import { contractOf, formatContract } from "./contract.ts";

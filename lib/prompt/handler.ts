@@ -1,5 +1,4 @@
-import { frozenCopy, isPlainObject } from "../core/frozen_copy.ts";
-import { isRecord } from "../core/json.ts";
+import { frozenCopy, isPlainObject, isRecord } from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
 import { orRefuse, promptProblem, type Refuse, refuseUnknownKeys } from "./prompt_problem.ts";
 import { type PromptText, templateText } from "./prompt_text.ts";

@@ -1,4 +1,4 @@
-import { messageOf } from "../core/source_error.ts";
+import { messageOf } from "../core/core.ts";
 import { foundValue } from "../schema/issue.ts";
 import type { HandlerEvent, HandlerState, HandlerText } from "./handler.ts";
 import { makePrompt } from "./define_prompt.ts";

@@ -1,5 +1,5 @@
 // What the types of a prompt follow from: its definition, or the prompt it extends and what is replaced.
-import type { Gadget, GadgetRunner, Schema, StandardSchema } from "../core/gadget.ts";
+import type { Gadget, GadgetRunner, Schema, StandardSchema } from "../core/core.ts";
 import type { InputOf } from "../schema/input_type.ts";
 import type { ToolRef } from "./prompt.ts";
 

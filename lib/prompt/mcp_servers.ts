@@ -1,5 +1,4 @@
-import { frozenCopy } from "../core/frozen_copy.ts";
-import { isRecord } from "../core/json.ts";
+import { frozenCopy, isRecord } from "../core/core.ts";
 import type { FieldPath } from "../parse/yaml/front_matter.ts";
 import { isTexts } from "../parse/yaml/check_fields.ts";
 import { shown } from "../schema/issue.ts";

@@ -1,6 +1,4 @@
-import { frozenCopy } from "../core/frozen_copy.ts";
-import { type DefinedGadget, isStandardSchema, type Schema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
+import { type DefinedGadget, frozenCopy, isRecord, isStandardSchema, type Schema } from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
 import { type Addons, readAddons } from "./addons.ts";
 import { type Handler, type HandlerTexts, readHandler } from "./handler.ts";

@@ -1,4 +1,4 @@
-import type { AnyGadget, Schema } from "../core/gadget.ts";
+import type { AnyGadget, Schema } from "../core/core.ts";
 import type { Addons, ComputerUse } from "./addons.ts";
 import type { Handler } from "./handler.ts";
 import type {

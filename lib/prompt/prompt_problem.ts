@@ -1,8 +1,13 @@
-import { didYouMeanNames } from "../core/nearest.ts";
-import { isPlainObject } from "../core/frozen_copy.ts";
-import { isRecord, type Json, toJson } from "../core/json.ts";
-import { PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
-import { messageOf } from "../core/source_error.ts";
+import {
+  didYouMeanNames,
+  isPlainObject,
+  isRecord,
+  type Json,
+  messageOf,
+  PromptError,
+  type PromptErrorCode,
+  toJson,
+} from "../core/core.ts";
 import type { FieldPath } from "../parse/yaml/front_matter.ts";
 import { shown } from "../schema/issue.ts";
 

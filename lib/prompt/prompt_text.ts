@@ -1,6 +1,4 @@
-import { isRecord } from "../core/json.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import { messageOf } from "../core/source_error.ts";
+import { isRecord, messageOf, PromptError } from "../core/core.ts";
 import {
   type FormatSpec,
   parseFormatSpec,

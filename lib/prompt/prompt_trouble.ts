@@ -1,4 +1,4 @@
-import type { Problem } from "../core/prompt_error.ts";
+import type { Problem } from "../core/core.ts";
 
 /** Something wrong with a file that may define prompts. */
 export interface PromptFileProblem extends Problem {

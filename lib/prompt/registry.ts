@@ -1,6 +1,10 @@
-import { didYouMeanNames, nearestNames } from "../core/nearest.ts";
-import type { AnyGadget } from "../core/gadget.ts";
-import { PromptError, type PromptErrorCode } from "../core/prompt_error.ts";
+import {
+  type AnyGadget,
+  didYouMeanNames,
+  nearestNames,
+  PromptError,
+  type PromptErrorCode,
+} from "../core/core.ts";
 import type { AnyPrompt } from "./prompt.ts";
 
 /** What happens when the path is taken already. */

@@ -1,5 +1,4 @@
-import { isRecord } from "../core/json.ts";
-import { ParseError, type ParseIssue, PromptError } from "../core/prompt_error.ts";
+import { isRecord, ParseError, type ParseIssue, PromptError } from "../core/core.ts";
 import type { FieldPath } from "../parse/yaml/front_matter.ts";
 import { shown } from "../schema/issue.ts";
 import type { ParseCtx, Parser } from "./prompt.ts";

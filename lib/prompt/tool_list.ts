@@ -1,6 +1,4 @@
-import type { DefinedGadget } from "../core/gadget.ts";
-import { isDefinedGadget } from "../core/gadget_fields.ts";
-import { messageOf } from "../core/source_error.ts";
+import { type DefinedGadget, isDefinedGadget, messageOf } from "../core/core.ts";
 import { checkGadget, definedGadget } from "../schema/define_gadget.ts";
 import { shown } from "../schema/issue.ts";
 import { orRefuse, promptProblem, type Refuse } from "./prompt_problem.ts";

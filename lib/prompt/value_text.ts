@@ -1,4 +1,4 @@
-import { messageOf } from "../core/source_error.ts";
+import { messageOf } from "../core/core.ts";
 import { pathText } from "./check_value.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { SourceError, Span } from "../core/source_error.ts";
+import type { SourceError, Span } from "../core/core.ts";
 import { cellWidth, type Paint, paintFor } from "./cells.ts";
 import { problemText, type ToldProblem } from "./problems.ts";
 import { printable, printableLine } from "./shown_text.ts";

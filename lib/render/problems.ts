@@ -1,4 +1,4 @@
-import type { Json } from "../core/json.ts";
+import type { Json } from "../core/core.ts";
 import { printableLine } from "./shown_text.ts";
 
 /** Something that `orrery check` found. */

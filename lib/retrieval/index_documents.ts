@@ -1,6 +1,11 @@
-import { sha256 } from "../core/sha256.ts";
-import { messageOf, ProblemsError, SourceError } from "../core/source_error.ts";
-import { type Files, PermissionRefused } from "../core/world.ts";
+import {
+  type Files,
+  messageOf,
+  PermissionRefused,
+  ProblemsError,
+  sha256,
+  SourceError,
+} from "../core/core.ts";
 import type { DocumentType } from "../parse/files/collection.ts";
 import {
   type DocumentText,

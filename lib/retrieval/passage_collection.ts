@@ -1,5 +1,4 @@
-import type { Collection, Passage } from "../core/collection.ts";
-import type { Embedder } from "../core/model.ts";
+import type { Collection, Embedder, Passage } from "../core/core.ts";
 import { indexDocuments, type IndexDocumentsOptions } from "./index_documents.ts";
 import type { DocumentRole } from "./indexed_document.ts";
 import { type FoundRow, PassageIndex, type PassageVector } from "./passage_index.ts";

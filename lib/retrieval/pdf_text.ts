@@ -1,7 +1,6 @@
 // pdf.js is long: this module is loaded when a PDF is read.
 import { getDocumentProxy } from "unpdf";
-import { messageOf } from "../core/source_error.ts";
-import { FileError } from "../core/world.ts";
+import { FileError, messageOf } from "../core/core.ts";
 import type { DocumentText, TextHeading, TextPage } from "./document_text.ts";
 import { numberedHeadings } from "./plain_text.ts";
 import type { ReadDocumentOptions } from "./read_document.ts";

@@ -1,6 +1,5 @@
 import { extname } from "node:path";
-import { fileText } from "../core/file_text.ts";
-import { FileError } from "../core/world.ts";
+import { FileError, fileText } from "../core/core.ts";
 import { DocumentLines, headingLine } from "../parse/document/lines.ts";
 import { MarkdownBlocks } from "../parse/document/markdown_blocks.ts";
 import type { DocumentType } from "../parse/files/collection.ts";

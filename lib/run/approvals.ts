@@ -1,4 +1,4 @@
-import type { PermissionRefused, User } from "../core/world.ts";
+import type { PermissionRefused, User } from "../core/core.ts";
 import type { Run } from "./run.ts";
 import { stepHere } from "./replay/work_place.ts";
 

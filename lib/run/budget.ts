@@ -1,4 +1,4 @@
-import type { Usage } from "../core/model.ts";
+import type { Usage } from "../core/core.ts";
 import type { Run } from "./run.ts";
 
 /** What a run may use up; what is absent has no bound. Checked before each model call (turn.md 2.5). */

@@ -1,7 +1,7 @@
 // A run whose process is about to end: its steps may come to their end, no other one begins, and nothing is kept of what follows from
 // that. So whoever goes on with it does what it would have done.
 
-import type { RunEventBody } from "../core/event.ts";
+import type { RunEventBody } from "../core/core.ts";
 
 /** Makes what drains a run; `stop` aborts it. */
 export type DrainRun = (stop: (reason: unknown) => void) => RunDrain;

@@ -1,10 +1,14 @@
 // One effect of an engine as a journaled step: done once, and answered from the journal or a record afterwards.
-import type { StepError, StepKind } from "../core/event.ts";
-import type { StepOutcome } from "../core/journal.ts";
-import { isJsonObject, type Json } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
-import { PermissionRefused } from "../core/world.ts";
-import { orAborted } from "../core/async.ts";
+import {
+  isJsonObject,
+  type Json,
+  messageOf,
+  orAborted,
+  PermissionRefused,
+  type StepError,
+  type StepKind,
+  type StepOutcome,
+} from "../core/core.ts";
 import type { ReplayedStep } from "./replay/replay.ts";
 import type { Run } from "./run.ts";
 

@@ -1,9 +1,7 @@
 // Outcomes of one moment are one commit: what ends together, and what starts because of it, costs one wait for the disk. Until then
 // nothing of it is told to anybody.
 
-import type { Channel } from "../core/async.ts";
-import type { RunEvent, RunEventBody } from "../core/event.ts";
-import type { RunJournal, StepOutcome } from "../core/journal.ts";
+import type { Channel, RunEvent, RunEventBody, RunJournal, StepOutcome } from "../core/core.ts";
 
 /** What has been read is kept so late: whoever goes on with the run before that reads it anew. */
 const READING_MS = 25;

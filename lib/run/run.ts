@@ -1,25 +1,33 @@
 // One run: the one door for its effects and its events. What goes out is masked, stored and recorded here; what comes in from a
 // journal or a record comes in here. The engines know nothing of either.
-import { Channel, type LinkedSignal, linkedSignal } from "../core/async.ts";
-import { type Clock, PausableClock, systemClock } from "../core/clock.ts";
-import type { RunEvent, RunEventBody, RunKind, RunStatus } from "../core/event.ts";
 import {
   ABORT_KEY,
+  addUsage,
   type BeginOptions,
+  Channel,
+  type Clock,
   type DivergedError,
   type JournalStatus,
+  type Json,
+  type LinkedSignal,
+  linkedSignal,
+  messageOf,
+  PausableClock,
   type Recorder,
+  type RunEvent,
+  type RunEventBody,
   type RunJournal,
+  type RunKind,
+  type RunStatus,
+  type Secrets,
   type StepOutcome,
   type StepStart,
   type StepTurn,
+  systemClock,
+  toJson,
   TOLD_KEY,
-} from "../core/journal.ts";
-import { type Json, toJson } from "../core/json.ts";
-import type { Usage } from "../core/model.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { messageOf } from "../core/source_error.ts";
-import { addUsage } from "../core/usage.ts";
+  type Usage,
+} from "../core/core.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
 import type { Containers } from "./calls/container.ts";
 import { eventIdentity, Outbox } from "./outbox.ts";

@@ -1,10 +1,13 @@
-import type { Clock } from "../core/clock.ts";
-import type { RunEvent, RunKind } from "../core/event.ts";
-import { DivergedError } from "../core/journal.ts";
-import type { Json } from "../core/json.ts";
-import { ModelError } from "../core/model.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import { messageOf } from "../core/source_error.ts";
+import {
+  type Clock,
+  DivergedError,
+  type Json,
+  messageOf,
+  ModelError,
+  PromptError,
+  type RunEvent,
+  type RunKind,
+} from "../core/core.ts";
 import { AgentError } from "./agent/call_state.ts";
 import { BudgetError } from "./budget.ts";
 import { Run, type RunEnd, type RunOptions } from "./run.ts";

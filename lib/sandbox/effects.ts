@@ -1,24 +1,23 @@
-import type { FileChanges, FileLook } from "../core/file_changes.ts";
-import { decodeUtf8 } from "../core/file_text.ts";
 import {
+  decodeUtf8,
   EFFECT_BYTES_WORDS,
   type EffectFailure,
   type EffectOp,
-  MAX_EFFECT_BYTES,
-  MAX_EFFECT_TEXT,
-} from "../core/gadget_message.ts";
-import type { Json } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
-import {
+  type FileChanges,
   FileError,
   type FileErrorCode,
+  type FileLook,
   type Http,
   type HttpResponse,
+  type Json,
+  MAX_EFFECT_BYTES,
+  MAX_EFFECT_TEXT,
+  messageOf,
   PermissionRefused,
   type Shell,
   type ShellResult,
   type World,
-} from "../core/world.ts";
+} from "../core/core.ts";
 
 /** What a gadget may touch: guarded for this gadget. */
 export interface EffectOptions {

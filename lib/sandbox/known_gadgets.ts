@@ -1,12 +1,16 @@
 // What was found out about a gadget's module: what it is prepared to, and what it says of itself. It is kept among the user's own files,
 // never in the project: what came with a repository must not say what its code is.
-import { maybeText } from "../core/file_text.ts";
-import type { GadgetDescription } from "../core/gadget_message.ts";
-import { isRecord, type Json, toJson } from "../core/json.ts";
-import { sha256 } from "../core/sha256.ts";
-import type { Files } from "../core/world.ts";
+import {
+  type Files,
+  type GadgetDescription,
+  isRecord,
+  type Json,
+  maybeText,
+  sha256,
+  shownPath,
+  toJson,
+} from "../core/core.ts";
 import type { PreparedGraph, PreparedModule } from "./gate/prepare_modules.ts";
-import { shownPath } from "../core/paths.ts";
 import { MAX_GRAPH_BYTES, readSource } from "./gate/source.ts";
 import { readMessage } from "./gadget/messages.ts";
 

@@ -1,4 +1,4 @@
-import { Channel, eachUntilAborted, linkedSignal } from "../core/async.ts";
+import { Channel, eachUntilAborted, linkedSignal } from "../core/core.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { NodeOutcome, ScheduleNode, ScheduleOptions } from "./scheduler.ts";
 

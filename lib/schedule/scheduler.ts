@@ -1,6 +1,4 @@
-import { isPromise } from "../core/async.ts";
-import { systemClock } from "../core/clock.ts";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, isPromise, systemClock } from "../core/core.ts";
 import { cyclesOf } from "./cycles.ts";
 
 /** What a node gets when it runs. */

@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
+import { isRecord, type JsonSchema } from "../core/core.ts";
 import { JsonValidator } from "./json_validator.ts";
 import { admits, leafValue } from "./leaf_value.ts";
 import { prepareSchema } from "./prepare_schema.ts";

@@ -1,20 +1,26 @@
-import { frozenCopy, isPlainObject } from "../core/frozen_copy.ts";
 import {
   type AnyGadget,
   type DefinedGadget,
+  didYouMeanNames,
+  expected,
+  fieldProblems,
+  type Fields,
+  frozenCopy,
   type Gadget,
+  GADGET_FIELDS,
   GADGET_NAME,
   type GadgetCall,
   type GadgetContext,
+  isGadgetField,
+  isPlainObject,
+  isRecord,
   isStandardSchema,
   jsonSchemaOf,
+  PromptError,
   type Schema,
-} from "../core/gadget.ts";
-import { expected, fieldProblems, type Fields, GADGET_FIELDS, isGadgetField } from "../core/gadget_fields.ts";
-import { isRecord } from "../core/json.ts";
-import { didYouMeanNames } from "../core/nearest.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import { shown, shownJson } from "../core/shown.ts";
+  shown,
+  shownJson,
+} from "../core/core.ts";
 import type { InputOf } from "./input_type.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 

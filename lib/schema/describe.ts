@@ -1,4 +1,4 @@
-import { type JsonSchema, jsonSchemaOf, type Schema } from "../core/gadget.ts";
+import { type JsonSchema, jsonSchemaOf, type Schema } from "../core/core.ts";
 import { shownJson, toPointer } from "./issue.ts";
 import { prepareSchema } from "./prepare_schema.ts";
 import { isSchemaNode, resolveRef, schemaEntries, schemaList, type SchemaNode } from "./schema_node.ts";

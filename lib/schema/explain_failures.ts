@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../core/gadget.ts";
-import { nearestName } from "../core/nearest.ts";
+import { type JsonSchema, nearestName } from "../core/core.ts";
 import {
   FailureReading,
   type Fault,

@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../core/gadget.ts";
-import { decodeSegment, isRecord } from "../core/json.ts";
+import { decodeSegment, isRecord, type JsonSchema } from "../core/core.ts";
 import { shown, shownInsteadOfJson, toPointer } from "./issue.ts";
 import type { Failure } from "./json_validator.ts";
 import { isIntegerLiteral } from "./leaf_value.ts";

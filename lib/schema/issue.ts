@@ -1,5 +1,4 @@
-import { encodeSegment } from "../core/json.ts";
-import { shownText } from "../core/shown.ts";
+import { encodeSegment, shownText } from "../core/core.ts";
 import { readJsonText } from "./text_value.ts";
 
 export { foundValue, shown, shownJson } from "../core/shown.ts";

@@ -1,9 +1,7 @@
 // JSONPath of our own (RFC 9535): the packages for it get filters wrong, or take no account of what a value from outside costs them. The
 // reader below is an image of the grammar; each of its functions gives what the part that it read does with a value. All work is counted:
 // a path that is harmless for most values would keep the process busy for hours with another.
-import { isJsonObject, type Json } from "../core/json.ts";
-import { didYouMean } from "../core/nearest.ts";
-import { placeInWords, spanAt } from "../core/source_error.ts";
+import { didYouMean, isJsonObject, type Json, placeInWords, spanAt } from "../core/core.ts";
 
 /** A JSONPath that has been read. */
 export interface JsonPath {

@@ -1,7 +1,6 @@
 import { dereference, validate } from "@cfworker/json-schema";
 import type { OutputUnit } from "@cfworker/json-schema";
-import type { JsonSchema } from "../core/gadget.ts";
-import { messageOf } from "../core/source_error.ts";
+import { type JsonSchema, messageOf } from "../core/core.ts";
 import type { PreparedSchema } from "./prepare_schema.ts";
 import type { SchemaNode } from "./schema_node.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../core/gadget.ts";
+import type { JsonSchema } from "../core/core.ts";
 import type { JsonValidator } from "./json_validator.ts";
 import { resolveRef, schemaList, type SchemaNode } from "./schema_node.ts";
 import { readJsonText, trimBlanks, untypedValue } from "./text_value.ts";

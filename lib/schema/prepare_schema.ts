@@ -1,9 +1,7 @@
 // A schema is copied before it is used: the validator writes into the schemas it is given (they may be
 // frozen), digs into keywords it does not know, and cannot follow every reference. The copy holds only known,
 // checked keywords, with all references as `#/$defs/rN`.
-import type { JsonSchema } from "../core/gadget.ts";
-import { decodeSegment, isRecord } from "../core/json.ts";
-import { didYouMean } from "../core/nearest.ts";
+import { decodeSegment, didYouMean, isRecord, type JsonSchema } from "../core/core.ts";
 import { type Issue, shownJson, toPointer } from "./issue.ts";
 import {
   hasFixedValues,

@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../core/gadget.ts";
-import { isRecord } from "../core/json.ts";
+import { isRecord, type JsonSchema } from "../core/core.ts";
 
 /** A schema at any place: `true` takes everything, `false` nothing. */
 export type SchemaNode = boolean | JsonSchema;

@@ -1,4 +1,4 @@
-import { parseJson } from "../core/json.ts";
+import { parseJson } from "../core/core.ts";
 
 /**
  * A leaf of a call's parameters: text as it was written, its type not decided yet. The gadget's schema

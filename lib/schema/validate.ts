@@ -1,13 +1,14 @@
 import {
+  encodeSegment,
+  isRecord,
   isStandardSchema,
   type JsonSchema,
   jsonSchemaOf,
+  messageOf,
   type Schema,
   type StandardIssue,
   type StandardSchema,
-} from "../core/gadget.ts";
-import { encodeSegment, isRecord } from "../core/json.ts";
-import { messageOf } from "../core/source_error.ts";
+} from "../core/core.ts";
 import { coerce, coercePrepared, fillDefaults } from "./coerce.ts";
 import { explainFailures, MAX_PROBLEMS } from "./explain_failures.ts";
 import { valueAt } from "./failure.ts";

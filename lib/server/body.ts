@@ -1,10 +1,7 @@
 // Bodies: counted while they are read, with a time limit for each piece, and nothing of them kept that is too much.
 
-import { whenAborted } from "../core/async.ts";
-import type { JsonSchema } from "../core/gadget.ts";
-import { parseJson } from "../core/json.ts";
+import { type JsonSchema, messageOf, parseJson, whenAborted } from "../core/core.ts";
 import { quietTimer } from "../host/process.ts";
-import { messageOf } from "../core/source_error.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
 import { HttpProblem } from "./problem.ts";
 

@@ -1,11 +1,21 @@
 // What goes wrong, as RFC 9457 has it. Only what was thrown to be told is told: of everything else a reference goes out, and the error
 // itself to stderr.
-import { JournalError, RunEndedError, RunNotFoundError, RunOwnedError } from "../core/journal.ts";
-import { type Json, type JsonObject, objectOrEmpty, toJson } from "../core/json.ts";
-import { ModelError } from "../core/model.ts";
-import { PromptError } from "../core/prompt_error.ts";
-import { ProblemsError, SourceError } from "../core/source_error.ts";
-import { FileError, type FileErrorCode } from "../core/world.ts";
+import {
+  FileError,
+  type FileErrorCode,
+  JournalError,
+  type Json,
+  type JsonObject,
+  ModelError,
+  objectOrEmpty,
+  ProblemsError,
+  PromptError,
+  RunEndedError,
+  RunNotFoundError,
+  RunOwnedError,
+  SourceError,
+  toJson,
+} from "../core/core.ts";
 import { UsageError } from "../service/exit_code.ts";
 import { ServiceError, type ServiceErrorCode } from "../service/service.ts";
 

@@ -1,7 +1,6 @@
 // A route is data: one table of them makes the routes of Hono, the checks of what comes in, and the OpenAPI document. What a route answers
 // with is in answers.ts (json, html, text, empty, seeOther), problem.ts (HttpProblem, to be thrown) and sse.ts (runEvents, textStream).
-import type { Clock } from "../core/clock.ts";
-import type { JsonSchema } from "../core/gadget.ts";
+import type { Clock, JsonSchema } from "../core/core.ts";
 import type { FromJsonSchema } from "../schema/input_type.ts";
 import type { Service } from "../service/service.ts";
 import type { Caller } from "./guard.ts";

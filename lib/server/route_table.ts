@@ -1,6 +1,5 @@
 // Every route there is. What is not in this table is not there: Hono is told of nothing else.
-import { objectOf, onlyFields } from "../core/object_schema.ts";
-import { isJsonObject, type JsonObject, toJsonObject } from "../core/json.ts";
+import { isJsonObject, type JsonObject, objectOf, onlyFields, toJsonObject } from "../core/core.ts";
 import { CATALOG_PARTS } from "../service/look/look.ts";
 import type { RunState } from "../service/service.ts";
 import { json, seeOther } from "./answers.ts";

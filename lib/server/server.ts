@@ -1,8 +1,7 @@
 // A service behind a socket. HTTP and runs share one thread: a second one for HTTP alone took a quarter more requests on two cores, for a
 // second copy of each request, of each stream and of the code. Whoever needs more runs a second sends one file with many calls.
 import { type Context, Hono } from "hono";
-import { systemClock } from "../core/clock.ts";
-import type { JsonSchema } from "../core/gadget.ts";
+import { type JsonSchema, systemClock } from "../core/core.ts";
 import { serveHttp } from "../host/http/serve.ts";
 import { undecided } from "../schema/text_value.ts";
 import { issuesText, validateInput } from "../schema/validate.ts";

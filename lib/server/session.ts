@@ -1,8 +1,7 @@
 // What the page has in place of the token: a cookie, got for a link that works once. Links live in memory, and end with the process. A
 // session is sealed with the token: a server that is started again with the same one knows it still, and one with another token does not.
 
-import type { Clock } from "../core/clock.ts";
-import { sha256 } from "../core/sha256.ts";
+import { type Clock, sha256 } from "../core/core.ts";
 import { isSameText } from "./guard.ts";
 
 const LINK_MS = 5 * 60_000;

@@ -1,8 +1,13 @@
-import { type Clock, systemClock } from "../core/clock.ts";
-import type { Journal, RunQuery, RunTrace } from "../core/journal.ts";
-import type { Secrets } from "../core/secrets.ts";
-import { messageOf } from "../core/source_error.ts";
-import { VERSION } from "../core/version.ts";
+import {
+  type Clock,
+  type Journal,
+  messageOf,
+  type RunQuery,
+  type RunTrace,
+  type Secrets,
+  systemClock,
+  VERSION,
+} from "../core/core.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
 import { dropGrants, type RunGrants } from "../project/trust/grants.ts";

@@ -1,5 +1,5 @@
 // Which Markdown of a project is an executable document.
-import { FileError, type Files } from "../core/world.ts";
+import { FileError, type Files } from "../core/core.ts";
 import { parseDocument } from "../parse/document/document.ts";
 import type { DocumentTree } from "../parse/document/tree.ts";
 import { readDocumentText } from "../run/document/files.ts";

@@ -1,7 +1,6 @@
 // Files as requests name them: only below the project root, wherever links lead.
 import { join, relative, resolve } from "node:path";
-import { isInside } from "../core/paths.ts";
-import { FileError, type Files } from "../core/world.ts";
+import { FileError, type Files, isInside } from "../core/core.ts";
 import { realPath } from "../host/paths.ts";
 import { fieldError } from "./service.ts";
 

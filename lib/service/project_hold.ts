@@ -1,11 +1,7 @@
 // The project as it is: its settings and its gadgets are opened once for all runs, and anew when a file of theirs has changed. What is not
 // used any more is closed when its last run has ended.
 import { join } from "node:path";
-import type { Catalog } from "../core/catalog.ts";
-import { LOCK_FILE } from "../core/gadget_lock.ts";
-import { canonicalJson } from "../core/json.ts";
-import type { Model } from "../core/model.ts";
-import { messageOf } from "../core/source_error.ts";
+import { canonicalJson, type Catalog, LOCK_FILE, messageOf, type Model } from "../core/core.ts";
 import { configFolder } from "../host/paths.ts";
 import { textStamp, treeStamp } from "../host/files/stamp.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";

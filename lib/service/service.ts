@@ -1,10 +1,17 @@
 // A project that is held open: what the server, and whoever else serves it, may ask of it. Nothing here knows of HTTP.
 
-import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import type { MessageRange, RunTrace } from "../core/journal.ts";
-import type { Message } from "../core/message.ts";
-import type { Model, Usage } from "../core/model.ts";
+import type {
+  Json,
+  JsonObject,
+  Message,
+  MessageRange,
+  Model,
+  RunEvent,
+  RunKind,
+  RunStatus,
+  RunTrace,
+  Usage,
+} from "../core/core.ts";
 import type { MergeMode } from "../parse/document/operation.ts";
 import type { Budget } from "../run/budget.ts";
 import type { Look } from "./look/look.ts";

@@ -148,6 +148,29 @@ const oneDoor: Rule = ({ modules }) =>
       .map(({ specifier, line }) => `${path}:${line}: imports ${specifier}: only ${DOORS["new Hono"]} may`),
   ]);
 
+const CORE = "lib/core/";
+const CORE_DOOR = "lib/core/core.ts";
+
+/** The words come through one door; single files are for what loads little: the start, the page, the process of a gadget. */
+const coreByItsDoor: Rule = ({ modules }) => {
+  const light = new Set<string>();
+  const visit = (path: string): void => {
+    if (light.has(path) || path === CORE_DOOR) return;
+    light.add(path);
+    for (const { kind, specifier } of modules.get(path)?.imports ?? []) {
+      const target = targetOf(path, specifier);
+      if (target !== undefined && (kind === "static" || path !== "main.ts")) visit(target);
+    }
+  };
+  const isLight = (path: string) => /^lib\/(browser|sandbox\/inside)\//.test(path);
+  ["main.ts", ...[...modules.keys()].filter(isLight)].forEach(visit);
+  return eachImport(modules, ({ path, line, specifier, target, room, kind }) => {
+    const isInner = target?.startsWith(CORE) && target !== CORE_DOOR;
+    const isFree = room === undefined || room === "core" || room === "mod.ts" || light.has(path);
+    return isInner && !isFree ? [`${path}:${line}: imports ${specifier} (${kind}): import ${CORE_DOOR}`] : [];
+  });
+};
+
 /** `orrery --version` loads no package: nothing that main.ts imports statically does. */
 const lightStart: Rule = ({ modules }) => {
   const problems: string[] = [];
@@ -199,5 +222,6 @@ export const IMPORT_RULES: Readonly<Record<string, Rule>> = {
   effectsInHost,
   oneDoor,
   lightStart,
+  coreByItsDoor,
   testsAtDoors,
 };

@@ -1,8 +1,11 @@
 import { join } from "node:path";
-import type { JsonObject } from "../../core/json.ts";
-import type { McpServerSettings } from "../../core/mcp_server.ts";
-import type { ModelSettings, ProviderSettings } from "../../core/model_settings.ts";
-import { type Span } from "../../core/source_error.ts";
+import type {
+  JsonObject,
+  McpServerSettings,
+  ModelSettings,
+  ProviderSettings,
+  Span,
+} from "../../core/core.ts";
 import { DEFAULT_MARKERS, type Markers } from "../../parse/calls/header.ts";
 import type { DocumentLimits } from "../../parse/document/operation.ts";
 import type { ConfigFile } from "./table.ts";

@@ -1,7 +1,13 @@
 import { dirname, join } from "node:path";
-import { isInside, shownPath } from "../../core/paths.ts";
-import { ProblemsError, SourceError } from "../../core/source_error.ts";
-import { FileError, type Files, type Sight } from "../../core/world.ts";
+import {
+  FileError,
+  type Files,
+  isInside,
+  ProblemsError,
+  shownPath,
+  type Sight,
+  SourceError,
+} from "../../core/core.ts";
 import { type ConfigLayers, mergeConfig } from "./merge.ts";
 import { readConfig, type WrittenConfig } from "./read.ts";
 import { type Config, defaultConfig } from "./config.ts";

@@ -1,19 +1,21 @@
 import { isAbsolute, join, relative, sep } from "node:path";
-import type { JsonObject } from "../../core/json.ts";
-import type { McpServerSettings } from "../../core/mcp_server.ts";
 import {
+  didYouMean,
   followAliases,
+  isInside,
+  type JsonObject,
   maybeModelId,
+  type McpServerSettings,
+  messageOf,
   type ModelSettings,
+  ProblemsError,
   PROVIDER_TYPES,
   type ProviderSettings,
-} from "../../core/model_settings.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { messageOf, ProblemsError, SourceError } from "../../core/source_error.ts";
+  SourceError,
+} from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { agentProfile, defaultsProblems } from "../agent_profile.ts";
 import { serverNamed } from "../mcp/gadgets.ts";
-import { isInside } from "../../core/paths.ts";
 import {
   COMMAND_NAMES,
   type Config,

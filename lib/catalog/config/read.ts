@@ -1,6 +1,4 @@
-import { isRecord } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
+import { didYouMean, isRecord, ProblemsError, SourceError, type Span } from "../../core/core.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { CONFIG_TABLE, type ConfigFile } from "./table.ts";
 

@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../../core/gadget.ts";
-import { PROVIDER_TYPES } from "../../core/model_settings.ts";
+import { type JsonSchema, PROVIDER_TYPES } from "../../core/core.ts";
 import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config.ts";
 import type { ConfigKey, ConfigRule, ConfigValue } from "./read.ts";
 

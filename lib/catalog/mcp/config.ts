@@ -1,17 +1,26 @@
 // MCP servers as files configure them: `mcpServers` of orrery.yaml, and .mcp.json in the form that other programs share. What
 // is wrong with one server makes that server broken, not the project: the file may be meant for another program.
 import { join } from "node:path";
-import { maybeText } from "../../core/file_text.ts";
-import { isJsonObject, isRecord, type Json, type JsonObject } from "../../core/json.ts";
-import { jsonProblem } from "../../core/json_fault.ts";
-import type { McpServerSettings } from "../../core/mcp_server.ts";
-import { didYouMean, nearestName } from "../../core/nearest.ts";
-import { messageOf, SourceError, type Span, spanAt } from "../../core/source_error.ts";
-import type { Files } from "../../core/world.ts";
+import {
+  didYouMean,
+  type Files,
+  isJsonObject,
+  isRecord,
+  type Json,
+  type JsonObject,
+  jsonProblem,
+  maybeText,
+  type McpServerSettings,
+  messageOf,
+  nearestName,
+  shownPath,
+  SourceError,
+  type Span,
+  spanAt,
+} from "../../core/core.ts";
 import { isText, isTexts } from "../../parse/yaml/check_fields.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { jsonPlace } from "../json_places.ts";
-import { shownPath } from "../../core/paths.ts";
 
 type Path = readonly (string | number)[];
 

@@ -1,7 +1,12 @@
-import { type Catalog, type CatalogEntry, EntryError } from "../../core/catalog.ts";
-import { mcpNamePart, mcpNameParts } from "../../core/mcp_server.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { shownWord } from "../../core/shown.ts";
+import {
+  type Catalog,
+  type CatalogEntry,
+  didYouMean,
+  EntryError,
+  mcpNamePart,
+  mcpNameParts,
+  shownWord,
+} from "../../core/core.ts";
 
 /** Gadgets that come from servers, which have to be started before their names are known. */
 export interface ServerGadgets {

@@ -4,7 +4,7 @@ import {
   mcpNameParts,
   type McpServer,
   type McpServerSettings,
-} from "../../core/mcp_server.ts";
+} from "../../core/core.ts";
 import type { McpFile, WrongServer } from "./config.ts";
 
 type Path = readonly (string | number)[];

@@ -1,5 +1,4 @@
-import { PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { messageOf, PromptError } from "../../core/core.ts";
 import { FILE_START, type LineProblem, type Place } from "../../parse/yaml/front_matter.ts";
 import { isPrompt } from "../../prompt/parts.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";

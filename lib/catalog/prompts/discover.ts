@@ -1,9 +1,14 @@
 import { dirname, resolve } from "node:path";
-import { type AnyGadget, isStandardSchema, type Schema } from "../../core/gadget.ts";
-import { isRecord } from "../../core/json.ts";
-import type { Problem } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import {
+  type AnyGadget,
+  FileError,
+  isInside,
+  isRecord,
+  isStandardSchema,
+  messageOf,
+  type Problem,
+  type Schema,
+} from "../../core/core.ts";
 import {
   isReference,
   type PromptFile,
@@ -24,7 +29,6 @@ import { tags } from "../../prompt/tags.ts";
 import { checkGadget } from "../../schema/define_gadget.ts";
 import { loadExports, type LoadModule, moduleProblem } from "../module_loader.ts";
 import { inOrder, type ProjectPlace, sortedProblems, throwProblems } from "../project_file.ts";
-import { isInside } from "../../core/paths.ts";
 import { projectSources, type SourcesOptions } from "../sources/sources.ts";
 import type { SourceFile } from "../sources/files.ts";
 import {

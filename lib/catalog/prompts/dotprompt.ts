@@ -1,5 +1,4 @@
-import { isRecord } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { isRecord, messageOf } from "../../core/core.ts";
 import { MOST_TOLD } from "../../parse/yaml/check_fields.ts";
 import {
   type FieldPath,

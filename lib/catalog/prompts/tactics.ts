@@ -1,4 +1,4 @@
-import type { Problem } from "../../core/prompt_error.ts";
+import type { Problem } from "../../core/core.ts";
 import { loadExports, type LoadModule, moduleProblem } from "../module_loader.ts";
 import { projectSources, type SourcesOptions } from "../sources/sources.ts";
 import type { SourceFile } from "../sources/files.ts";

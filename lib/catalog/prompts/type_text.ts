@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { isStandardSchema, type JsonSchema } from "../../core/gadget.ts";
-import { isRecord } from "../../core/json.ts";
+import { isRecord, isStandardSchema, type JsonSchema } from "../../core/core.ts";
 import { isReference, type PromptFile } from "../../parse/files/prompt.ts";
 import type { DotpromptFile } from "../../prompt/dotprompt/dotprompt.ts";
 import { partsOf } from "../../prompt/parts.ts";

@@ -1,9 +1,13 @@
 import { sep } from "node:path";
-import type { Problem } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import {
+  FileError,
+  isInside,
+  messageOf,
+  pathFromFolder,
+  type Problem,
+  projectPath,
+} from "../../core/core.ts";
 import type { ProjectPlace } from "../project_file.ts";
-import { isInside, pathFromFolder, projectPath } from "../../core/paths.ts";
 import type { SourceFolder } from "./sources.ts";
 
 /** What a file holds, told by its name. */

@@ -1,9 +1,5 @@
 import { resolve } from "node:path";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { isRecord } from "../../core/json.ts";
-import type { Problem } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import { didYouMeanNames, FileError, isInside, isRecord, messageOf, type Problem } from "../../core/core.ts";
 import { promptPath } from "../../prompt/registry.ts";
 import {
   PROJECT_FILE,
@@ -12,7 +8,6 @@ import {
   projectWord,
   readProjectFile,
 } from "../project_file.ts";
-import { isInside } from "../../core/paths.ts";
 import { type SourceFiles, sourceFiles, type SourceKind } from "./files.ts";
 
 /** Where files are looked for. */

@@ -1,7 +1,11 @@
-import type { JsonSchema } from "../../core/gadget.ts";
-import { decodeSegment, isJsonObject, toJson } from "../../core/json.ts";
-import { SourceError } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import {
+  decodeSegment,
+  FileError,
+  isJsonObject,
+  type JsonSchema,
+  SourceError,
+  toJson,
+} from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";

@@ -1,7 +1,4 @@
-import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
-import { present } from "../../core/json.ts";
-import type { Model } from "../../core/model.ts";
-import { didYouMean } from "../../core/nearest.ts";
+import { type Catalog, didYouMean, EMPTY_CATALOG, type Model, present } from "../../core/core.ts";
 import { createRun, type FoundSecret, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";

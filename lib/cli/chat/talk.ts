@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 import type { Output, Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import type { KeptRun } from "../../project/open_run.ts";

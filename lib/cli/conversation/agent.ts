@@ -1,4 +1,4 @@
-import { typedPath } from "../../core/paths.ts";
+import { typedPath } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";

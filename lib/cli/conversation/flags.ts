@@ -1,7 +1,14 @@
 import { resolve } from "node:path";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { messageOf, ProblemsError, SourceError } from "../../core/source_error.ts";
+import {
+  didYouMean,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  messageOf,
+  ProblemsError,
+  SourceError,
+  toJson,
+} from "../../core/core.ts";
 import { printableNumber } from "../../parse/yaml/tree.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";

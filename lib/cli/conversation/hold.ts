@@ -1,4 +1,4 @@
-import { type JsonObject, toJson } from "../../core/json.ts";
+import { type JsonObject, toJson } from "../../core/core.ts";
 import { wayTo } from "../../project/open_run.ts";
 import type { ConversationError } from "../../run/conversation/work.ts";
 import type { LiveConversation } from "../../run/conversation/conversation.ts";

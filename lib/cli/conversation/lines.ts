@@ -1,6 +1,4 @@
-import type { LogEntry } from "../../core/conversation.ts";
-import { messageOf } from "../../core/source_error.ts";
-import type { User } from "../../core/world.ts";
+import { type LogEntry, messageOf, type User } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import { printable } from "../../render/shown_text.ts";

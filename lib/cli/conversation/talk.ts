@@ -1,7 +1,4 @@
-import { typedPath } from "../../core/paths.ts";
-import { linkedSignal } from "../../core/async.ts";
-import type { RunEvent } from "../../core/event.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { linkedSignal, messageOf, type RunEvent, typedPath } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { agentTree } from "../../parse/agent/tree.ts";

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 import type { Output, Terminal } from "../../host/terminal/terminal.ts";
 import { AskingSteps, OwnTexts } from "../../render/turn_texts.ts";
 import { RunSummary } from "../../service/runs/summary.ts";

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../core/nearest.ts";
+import { didYouMean } from "../../core/core.ts";
 import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
 import { UsageError } from "../../service/exit_code.ts";
 

@@ -1,9 +1,6 @@
 // `orrery list KIND`: a list as names, as JSON, or as a table with what is wrong below it.
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { typedPath } from "../../core/paths.ts";
-import type { Catalog, CatalogEntry } from "../../core/catalog.ts";
-import { GADGET_NAME } from "../../core/gadget.ts";
-import type { Problem } from "../../core/prompt_error.ts";
+import { type Catalog, type CatalogEntry, GADGET_NAME, type Problem, typedPath } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

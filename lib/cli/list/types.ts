@@ -1,7 +1,6 @@
 import { promptTypesFile, TYPES_FILE_MARK } from "../../catalog/prompts/types_file.ts";
 import { referencedModules } from "../../catalog/prompts/type_text.ts";
-import { isInside, pathFromFolder, projectPath } from "../../core/paths.ts";
-import { maybeText } from "../../core/file_text.ts";
+import { isInside, maybeText, pathFromFolder, projectPath } from "../../core/core.ts";
 import { join, resolve } from "node:path";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

@@ -1,7 +1,6 @@
 // `orrery resume ID` of a conversation: an answer that was interrupted is finished first, then it goes on as a chat.
 import { resolve } from "node:path";
-import type { Journal, RunJournal, RunTrace } from "../../core/journal.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, type Journal, type RunJournal, type RunTrace } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { keepGrants } from "../../project/trust/grants.ts";
 import { ownMessages } from "../../render/turn_texts.ts";

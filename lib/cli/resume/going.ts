@@ -1,5 +1,4 @@
-import type { RunJournal } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, RunJournal } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";

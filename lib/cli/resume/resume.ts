@@ -1,11 +1,11 @@
-import { objectOrEmpty } from "../../core/json.ts";
 import {
   type Journal,
+  objectOrEmpty,
   RunEndedError,
   type RunJournal,
   RunNotFoundError,
   RunOwnedError,
-} from "../../core/journal.ts";
+} from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
 import { addGranted } from "../../project/run_secrets.ts";

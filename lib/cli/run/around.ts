@@ -1,14 +1,12 @@
 import { strayErrorText } from "../report_failure.ts";
 import { printable } from "../../render/shown_text.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import { linkedSignal, whenAborted } from "../../core/async.ts";
+import { type Catalog, linkedSignal, type User, whenAborted } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import type { OpenCatalogOptions } from "../../project/project.ts";
 import type { FoundSecret } from "../../project/open_run.ts";
 import type { RunSurroundings } from "../../service/start/ready_run.ts";
 import type { RunView } from "./view.ts";
-import type { User } from "../../core/world.ts";
 import { Approvals } from "../../run/approvals.ts";
 import { workingFolder } from "../../host/paths.ts";
 import { exitProcess } from "../../host/process.ts";

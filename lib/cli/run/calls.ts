@@ -1,9 +1,5 @@
-import { objectOrEmpty } from "../../core/json.ts";
+import { EMPTY_CATALOG, FileError, objectOrEmpty, ReplayError, type RunEvent } from "../../core/core.ts";
 import { basename, dirname, resolve } from "node:path";
-import { EMPTY_CATALOG } from "../../core/catalog.ts";
-import { ReplayError } from "../../core/journal.ts";
-import type { RunEvent } from "../../core/event.ts";
-import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

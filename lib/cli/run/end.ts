@@ -1,7 +1,5 @@
 import { jsonPage } from "../page.ts";
-import type { JournalStatus } from "../../core/journal.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, type JournalStatus, messageOf } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { PromptError } from "../../core/prompt_error.ts";
+import { PromptError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun, type KeptRun } from "../../project/open_run.ts";

@@ -1,7 +1,4 @@
-import { objectOrEmpty } from "../../core/json.ts";
-import type { RunKind } from "../../core/event.ts";
-import type { RecordLine, RunStart } from "../../core/journal.ts";
-import { SourceError } from "../../core/source_error.ts";
+import { objectOrEmpty, type RecordLine, type RunKind, type RunStart, SourceError } from "../../core/core.ts";
 import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
 import { Replay } from "../../run/replay/replay.ts";
 import { UsageError } from "../../service/exit_code.ts";

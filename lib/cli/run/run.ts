@@ -1,7 +1,5 @@
 import { dirname } from "node:path";
-import { shownPath } from "../../core/paths.ts";
-import type { StoredFile } from "../../core/journal.ts";
-import { type JsonObject, objectOrEmpty } from "../../core/json.ts";
+import { type JsonObject, objectOrEmpty, shownPath, type StoredFile } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

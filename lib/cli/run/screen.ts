@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { cellWidth, paintFor } from "../../render/cells.ts";
 import type { FrameSize } from "../../render/live/line.ts";

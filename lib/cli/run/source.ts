@@ -1,7 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { decodeUtf8, withoutByteOrderMark } from "../../core/file_text.ts";
-import { nearestName } from "../../core/nearest.ts";
-import { FileError } from "../../core/world.ts";
+import { decodeUtf8, FileError, nearestName, withoutByteOrderMark } from "../../core/core.ts";
 import { type FileChunks, hostFiles, openFileChunks } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

@@ -1,5 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, RunEvent } from "../../core/core.ts";
 import { hasColor, type Output, type Terminal } from "../../host/terminal/terminal.ts";
 import { PlainLines, type PlainLinesOptions, type ShownText } from "../../render/plain_lines.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";

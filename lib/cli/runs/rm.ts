@@ -1,4 +1,4 @@
-import { messageOf } from "../../core/source_error.ts";
+import { messageOf } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { dropGrants } from "../../project/trust/grants.ts";
 import { EXIT } from "../../service/exit_code.ts";

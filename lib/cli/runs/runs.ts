@@ -1,4 +1,4 @@
-import type { RunSummary } from "../../core/journal.ts";
+import type { RunSummary } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { usageWords } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";

@@ -1,4 +1,4 @@
-import type { RunTrace } from "../../core/journal.ts";
+import type { RunTrace } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { conversationTrace } from "../../render/trace/turn.ts";
 import { traceTree } from "../../render/trace/tree.ts";

@@ -1,8 +1,7 @@
 import { join, relative } from "node:path";
 import { type ConfigRule, readConfig, type WrittenConfig } from "../../catalog/config/read.ts";
 import { CONFIG_TABLE } from "../../catalog/config/table.ts";
-import { isRecord, type Json, toJson } from "../../core/json.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, isRecord, type Json, toJson } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder, workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";

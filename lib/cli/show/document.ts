@@ -1,5 +1,4 @@
-import { typedPath } from "../../core/paths.ts";
-import { isRecord, type Json } from "../../core/json.ts";
+import { isRecord, type Json, typedPath } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";

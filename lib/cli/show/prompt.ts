@@ -1,6 +1,6 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
 import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
-import { isRecord, toJson } from "../../core/json.ts";
+import { isRecord, toJson } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";

@@ -1,7 +1,11 @@
-import type { Catalog, CatalogEntry, EntryGrant } from "../../core/catalog.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import type { Permissions } from "../../core/world.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  type CatalogEntry,
+  didYouMean,
+  type EntryGrant,
+  type Permissions,
+} from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { duration, printable, printableLine, usageWords } from "../../render/shown_text.ts";

@@ -1,13 +1,16 @@
 // `*.document-test.yml`: documents with what they are given, what a model says, and what is to come of it.
-import { pathFromFolder } from "../../core/paths.ts";
+import {
+  type Json,
+  type ModelRequest,
+  overlayFiles,
+  pathFromFolder,
+  type Shell,
+  systemClock,
+  textOf,
+  wrappedModel,
+} from "../../core/core.ts";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { DocumentCommandInput } from "../../check/check_options.ts";
-import { systemClock } from "../../core/clock.ts";
-import type { Json } from "../../core/json.ts";
-import { textOf } from "../../core/message.ts";
-import { type ModelRequest, wrappedModel } from "../../core/model.ts";
-import { overlayFiles } from "../../core/memory_files.ts";
-import type { Shell } from "../../core/world.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { nodeBodies } from "../../document/live_node.ts";
 import { hostFiles } from "../../host/files/files.ts";

@@ -1,6 +1,14 @@
 // Values of a test file with their places: the schema of the format says what fits, and everything that is wrong is told at once.
-import { decodeSegment, isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
-import { ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
+import {
+  decodeSegment,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  ProblemsError,
+  SourceError,
+  type Span,
+  toJson,
+} from "../../core/core.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { textDiff } from "../../render/text_diff.ts";
 import { validateInput } from "../../schema/validate.ts";

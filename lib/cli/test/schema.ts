@@ -1,6 +1,6 @@
 // The JSON Schemas of files of tests: they say what fits, to editors and to `orrery test` itself.
 
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/core.ts";
 
 const text = { type: "string" };
 const pattern = { type: "string", format: "regex" };

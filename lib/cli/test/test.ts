@@ -1,6 +1,5 @@
 import { join, relative, resolve } from "node:path";
-import type { Json } from "../../core/json.ts";
-import { messageOf, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
+import { type Json, messageOf, ProblemsError, SourceError, type Span } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

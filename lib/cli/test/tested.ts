@@ -2,10 +2,7 @@
 // answers for every model.
 import { checkDocument } from "../../check/check_document.ts";
 import { type DocumentCommandInput, givenBlocks } from "../../check/check_options.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import type { RunEvent } from "../../core/event.ts";
-import type { Model } from "../../core/model.ts";
-import type { Secrets } from "../../core/secrets.ts";
+import type { Catalog, Model, RunEvent, Secrets } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";

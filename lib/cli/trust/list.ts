@@ -1,11 +1,14 @@
 import { basename, extname, join, resolve } from "node:path";
 import { foldName } from "../../catalog/catalog.ts";
-import { shownPath } from "../../core/paths.ts";
-import type { LockedServer } from "../../core/gadget_lock.ts";
-import type { BrokenMcpServer, McpServer } from "../../core/mcp_server.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { shownWord } from "../../core/shown.ts";
-import type { PermissionKind } from "../../core/world.ts";
+import {
+  type BrokenMcpServer,
+  didYouMean,
+  type LockedServer,
+  type McpServer,
+  type PermissionKind,
+  shownPath,
+  shownWord,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder, sightOf, stateFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";

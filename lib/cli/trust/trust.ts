@@ -1,7 +1,12 @@
-import { type GadgetToGrant, type Lock, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";
-import { canonicalJson } from "../../core/json.ts";
-import { nearestName } from "../../core/nearest.ts";
-import { shownWord } from "../../core/shown.ts";
+import {
+  canonicalJson,
+  type GadgetToGrant,
+  type Lock,
+  LOCK_FILE,
+  type LockedGadget,
+  nearestName,
+  shownWord,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
 import { hasColor, type Terminal } from "../../host/terminal/terminal.ts";

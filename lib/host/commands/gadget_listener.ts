@@ -1,5 +1,5 @@
 // Where the process of a gadget connects.
-import type { GadgetAddress } from "../../core/gadget_message.ts";
+import type { GadgetAddress } from "../../core/core.ts";
 import { join } from "node:path";
 import { denoGrants, isDeno29 } from "../process.ts";
 

@@ -1,7 +1,7 @@
 // The process of a gadget from the outside: started with nothing that it does not need, let in by its token, and ended with all that
 // belongs to it.
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { GadgetAddress, GadgetGreeting } from "../../core/gadget_message.ts";
+import type { GadgetAddress, GadgetGreeting } from "../../core/core.ts";
 import { boundToUs, killChild, startChild } from "./child.ts";
 import { type PrivateFolder, privateFolder } from "../files/private_folder.ts";
 import {

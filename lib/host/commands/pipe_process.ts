@@ -1,6 +1,6 @@
 // Programs that are talked to over their pipes, with no policy: whoever starts one has asked before.
 import { join } from "node:path";
-import type { PipeEnd, PipeOptions, PipeProcess, Pipes } from "../../core/pipes.ts";
+import type { PipeEnd, PipeOptions, PipeProcess, Pipes } from "../../core/core.ts";
 import { endGroup, killGroup, startChild } from "./child.ts";
 import { atExit } from "../process.ts";
 

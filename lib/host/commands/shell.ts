@@ -1,7 +1,6 @@
 // Programs, with no shell in between and no policy: lib/policy/guard.ts puts one around it.
 import { basename } from "node:path";
-import { linkedSignal, whenAborted } from "../../core/async.ts";
-import type { Shell, ShellResult } from "../../core/world.ts";
+import { linkedSignal, type Shell, type ShellResult, whenAborted } from "../../core/core.ts";
 import { boundToUs, childEnvironment, type ChildOptions, endGroup, killGroup, startChild } from "./child.ts";
 import { atExit, denoGrants } from "../process.ts";
 import { maybeFindProgram, seesProgram } from "./find_program.ts";

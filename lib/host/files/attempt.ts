@@ -1,6 +1,4 @@
-import { type FileAction, fileProblem } from "../../core/file_text.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError, type FileErrorCode } from "../../core/world.ts";
+import { type FileAction, FileError, type FileErrorCode, fileProblem, messageOf } from "../../core/core.ts";
 import { denoGrants } from "../process.ts";
 
 /** Turns what Deno throws into a `FileError` that names the path as it was given. */

@@ -1,8 +1,14 @@
 // Changes of files as they are, without any policy: lib/policy/guard_files.ts puts one around them. Whoever judged a path judged
 // the real one, and no link is followed here: what is at that path by now is an error when it is another place (held_folder.ts).
 import { resolve } from "node:path";
-import { type FileChanges, type FileEntry, type FileLook, tooLargeReason } from "../../core/file_changes.ts";
-import { type FileAction, fileProblem } from "../../core/file_text.ts";
+import {
+  type FileAction,
+  type FileChanges,
+  type FileEntry,
+  type FileLook,
+  fileProblem,
+  tooLargeReason,
+} from "../../core/core.ts";
 import {
   appendExactly,
   createExactly,

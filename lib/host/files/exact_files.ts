@@ -1,8 +1,7 @@
 // Files for whoever judges paths: lib/policy/guard_files.ts asks for the real path, judges that, and then gives it to the methods here, which
 // follow no link. What is at that path by then is an error when it is another place (held_folder.ts).
 import { dirname, resolve } from "node:path";
-import { fileText } from "../../core/file_text.ts";
-import type { FileInfo, Files, FolderEntry } from "../../core/world.ts";
+import { type FileInfo, type Files, fileText, type FolderEntry } from "../../core/core.ts";
 import {
   exactAttempt,
   holdPlace,

@@ -1,7 +1,6 @@
 // What is done to exactly the file that a path named when it was judged: in its folder, which is held, and without following a link there.
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { oneArray } from "../../core/collected_bytes.ts";
-import { type FileAction, fileProblem } from "../../core/file_text.ts";
+import { type FileAction, fileProblem, oneArray } from "../../core/core.ts";
 import { attemptOnFile, readable, withoutDeno } from "./attempt.ts";
 import { type HeldFolder, holdFolder, linkProblem, loadNodeFs, nodeFs, type Place } from "./held_folder.ts";
 import { denoGrants } from "../process.ts";

@@ -1,12 +1,17 @@
 // Files as they are, without any policy: lib/policy/guard.ts puts one around them.
 import { dirname, join, resolve } from "node:path";
-import { fileProblem, fileText } from "../../core/file_text.ts";
-import type { FileInfo, Files, FolderEntry } from "../../core/world.ts";
+import {
+  type FileInfo,
+  fileProblem,
+  type Files,
+  fileText,
+  type FolderEntry,
+  messageOf,
+  whenAborted,
+} from "../../core/core.ts";
 import { attemptOnFile, attemptOnFile as attempt, readable, withoutDeno } from "./attempt.ts";
 import { realPath } from "../paths.ts";
 import { denoGrants, program } from "../process.ts";
-import { whenAborted } from "../../core/async.ts";
-import { messageOf } from "../../core/source_error.ts";
 
 /** Where the files are, and how new ones are made. */
 export interface HostFilesOptions {

@@ -1,6 +1,5 @@
 import { systemReason } from "./attempt.ts";
-import { fileProblem } from "../../core/file_text.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, fileProblem } from "../../core/core.ts";
 import { denoGrants } from "../process.ts";
 
 /** A file that is written line by line beside its place, and takes it when it is whole. */

@@ -5,8 +5,7 @@
 // Elsewhere, and where Deno was started with a part of its permissions and lets nobody look into `/proc`, the folder is only looked at
 // before and after. Who exchanges it twice, at the right moments, is not found out there.
 import type * as NodeFs from "node:fs";
-import { type FileAction, fileProblem } from "../../core/file_text.ts";
-import type { FileError } from "../../core/world.ts";
+import { type FileAction, type FileError, fileProblem } from "../../core/core.ts";
 import { denoGrants } from "../process.ts";
 import { realPath } from "../paths.ts";
 

@@ -1,7 +1,6 @@
 // Where the journal of a project is.
 import { basename, dirname, join } from "node:path";
-import { JournalError } from "../../core/journal.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { JournalError, messageOf } from "../../core/core.ts";
 import { systemReason } from "./attempt.ts";
 import { atExit, denoGrants } from "../process.ts";
 

@@ -1,6 +1,6 @@
 // Editors put a new file in the place of the old one: what is watched is the folder, by the names in it.
 
-import type { FileWatch } from "../../core/file_watch.ts";
+import type { FileWatch } from "../../core/core.ts";
 import { dirname } from "node:path";
 
 /** How often is looked where the system cannot tell of changes. */

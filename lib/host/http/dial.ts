@@ -1,6 +1,6 @@
 // A connection to an address that was checked. Where Deno itself was started with a list of hosts, it knows them by name
 // only; then the name is dialled, and the address at the other end is checked before anything is sent.
-import type { Policy } from "../../core/world.ts";
+import type { Policy } from "../../core/core.ts";
 import { systemReason } from "../files/attempt.ts";
 import type { ByteChannel } from "./exchange.ts";
 import { denoGrants } from "../process.ts";

@@ -1,11 +1,11 @@
-import { collectedBytes } from "../../core/collected_bytes.ts";
 import {
+  collectedBytes,
   type Http,
   type HttpOptions,
   type HttpStream,
   PermissionRefused,
   type Policy,
-} from "../../core/world.ts";
+} from "../../core/core.ts";
 import { AbortableConnection, connectionProblem, dial } from "./dial.ts";
 import { ACCEPTED_ENCODINGS, decoded, exchange, type HttpAnswer, type HttpRequest } from "./exchange.ts";
 import { maybeRedirected, requestOf } from "./request.ts";

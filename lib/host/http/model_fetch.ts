@@ -1,4 +1,4 @@
-import { PermissionRefused, type Policy } from "../../core/world.ts";
+import { PermissionRefused, type Policy } from "../../core/core.ts";
 import { denoGrants } from "../process.ts";
 
 /** Who is asked before a connection. */

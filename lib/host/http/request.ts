@@ -1,4 +1,4 @@
-import type { HttpOptions } from "../../core/world.ts";
+import type { HttpOptions } from "../../core/core.ts";
 import type { HttpAnswer, HttpRequest } from "./exchange.ts";
 
 /** A method or the name of a header (RFC 9110, 5.6.2). */

@@ -1,6 +1,6 @@
 // `fetch` for libraries that take one: the address that was checked is the one that is dialled, the body comes as it is sent, and a
 // redirect is an error, since the next host was not asked for.
-import { PermissionRefused, type Policy } from "../../core/world.ts";
+import { PermissionRefused, type Policy } from "../../core/core.ts";
 import { AbortableConnection, connectionProblem, dial } from "./dial.ts";
 import { decoded, exchange, type HttpAnswer } from "./exchange.ts";
 import { requestOf } from "./request.ts";

@@ -2,7 +2,7 @@
 // somebody takes its line, which answers the question that is on the screen by then.
 
 import type { Interface } from "node:readline";
-import type { User } from "../../core/world.ts";
+import type { User } from "../../core/core.ts";
 import { isDeno29, program } from "../process.ts";
 import { windowSize } from "./terminal.ts";
 

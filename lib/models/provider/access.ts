@@ -1,5 +1,4 @@
-import type { Clock } from "../../core/clock.ts";
-import { type ModelId, modelIdText, type ModelSettings } from "../../core/model_settings.ts";
+import { type Clock, type ModelId, modelIdText, type ModelSettings } from "../../core/core.ts";
 import { configError, missingKey, unknownProvider } from "../model_config_error.ts";
 import { type ProviderAnswer, providerFetch } from "./fetch.ts";
 import { ProviderProblem } from "./problem.ts";

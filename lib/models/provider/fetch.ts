@@ -1,10 +1,13 @@
 // Everything between the AI SDK and the network. The SDK knows a placeholder instead of the key, so no error, log or dump of
 // its can hold it; the key is put in here, on its way out. What is no stream of events never reaches the SDK, which would only
 // say that its parser failed.
-import type { Clock } from "../../core/clock.ts";
-import { ModelError, type ModelErrorCode } from "../../core/model.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { PermissionRefused } from "../../core/world.ts";
+import {
+  type Clock,
+  messageOf,
+  ModelError,
+  type ModelErrorCode,
+  PermissionRefused,
+} from "../../core/core.ts";
 import { codeOf, saidBy, shortened } from "../said_by.ts";
 import { MergedDeltas } from "./merge_deltas.ts";
 import type { ProviderProblem } from "./problem.ts";

@@ -1,6 +1,6 @@
 // A provider sends its text in thousands of tiny events, and the SDK takes microseconds for each. Those that arrived together are made one
 // before the SDK sees them: nothing waits for what has not come yet, and the text is the same.
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/core.ts";
 
 /** A text delta in one of the formats: what it adds, and what has to be equal for two to be one. */
 interface TextDelta {

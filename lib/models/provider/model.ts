@@ -4,10 +4,21 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { type JsonObject, objectOrEmpty, toJson, toJsonObject } from "../../core/json.ts";
-import type { FinishReason, Model, ModelPart, ModelRequest, Usage } from "../../core/model.ts";
-import { type ModelId, modelIdText, type ModelPrice } from "../../core/model_settings.ts";
-import { inDollars } from "../../core/usage.ts";
+import {
+  type FinishReason,
+  inDollars,
+  type JsonObject,
+  type Model,
+  type ModelId,
+  modelIdText,
+  type ModelPart,
+  type ModelPrice,
+  type ModelRequest,
+  objectOrEmpty,
+  toJson,
+  toJsonObject,
+  type Usage,
+} from "../../core/core.ts";
 import { type KnownModel, maybeKnownModel } from "../known_models.ts";
 import { SdkCalls } from "../sdk/calls.ts";
 import { addonsOf, hostedTools } from "../sdk/hosted_tools.ts";

@@ -1,5 +1,4 @@
-import { ModelError, type ModelErrorCode } from "../../core/model.ts";
-import type { ModelId } from "../../core/model_settings.ts";
+import { ModelError, type ModelErrorCode, type ModelId } from "../../core/core.ts";
 import type { Provider } from "./provider.ts";
 
 /** Words for what goes wrong with one model of one provider. No message holds a key. */

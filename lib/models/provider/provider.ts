@@ -5,7 +5,7 @@ import {
   PROVIDER_TYPES,
   type ProviderSettings,
   type ProviderType,
-} from "../../core/model_settings.ts";
+} from "../../core/core.ts";
 
 /** A variable of the environment; undefined when it is not set. */
 export type Env = (name: string) => string | undefined;

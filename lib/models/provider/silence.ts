@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/core.ts";
 
 /** How long a provider may be silent, in milliseconds. */
 export interface Silence {

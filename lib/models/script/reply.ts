@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
+import { didYouMean, isJsonObject, type Json, type JsonObject } from "../../core/core.ts";
 
 /** One reply of a script file (turn.md 1). */
 export interface ScriptReply {

@@ -1,8 +1,19 @@
-import type { Clock } from "../../core/clock.ts";
-import { type Json, parseJson, toJson } from "../../core/json.ts";
-import { type Message, textOf } from "../../core/message.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../../core/model.ts";
-import { messageOf, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
+import {
+  type Clock,
+  type Json,
+  type Message,
+  messageOf,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  parseJson,
+  ProblemsError,
+  SourceError,
+  type Span,
+  textOf,
+  toJson,
+} from "../../core/core.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { codeOf, shortened } from "../said_by.ts";
 import { readReply, type ReplyProblem, type ScriptReply } from "./reply.ts";

@@ -1,6 +1,5 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { maybeJsonObject, toJson } from "../../core/json.ts";
-import type { FinishReason, ModelPart } from "../../core/model.ts";
+import { type FinishReason, maybeJsonObject, type ModelPart, toJson } from "../../core/core.ts";
 
 type Part<Type extends string> = Extract<LanguageModelV4StreamPart, { type: Type }>;
 

@@ -1,5 +1,4 @@
-import { ModelError, notCapableText } from "../../core/model.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { messageOf, ModelError, notCapableText } from "../../core/core.ts";
 import { BrokenAnswer } from "../provider/fetch.ts";
 import type { ProviderProblem } from "../provider/problem.ts";
 import { codeOf, codeOfStreamError, shortened } from "../said_by.ts";

@@ -3,8 +3,15 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import { isJsonObject, type Json, parseJson } from "../../core/json.ts";
-import type { ContentPart, Message, Reasoning, ToolCall } from "../../core/message.ts";
+import {
+  type ContentPart,
+  isJsonObject,
+  type Json,
+  type Message,
+  parseJson,
+  type Reasoning,
+  type ToolCall,
+} from "../../core/core.ts";
 
 /** What a provider wants of a prompt. */
 export interface PromptStyle {

@@ -5,11 +5,17 @@ import type {
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isJsonObject, isRecord, type Json, type JsonObject, toJson } from "../../core/json.ts";
-import { textOf } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/model.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  isJsonObject,
+  isRecord,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  messageOf,
+  type ModelRequest,
+  textOf,
+  toJson,
+} from "../../core/core.ts";
 import type { HostedServer, HostedTools } from "./hosted_tools.ts";
 import { configError } from "../model_config_error.ts";
 import { type PromptStyle, sdkPrompt } from "./prompt.ts";

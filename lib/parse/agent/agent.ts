@@ -1,6 +1,5 @@
 // What an agent file means, once it has been read (conversations.md 1): plain data with its defaults filled in.
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { Span } from "../../core/source_error.ts";
+import type { Json, JsonObject, Span } from "../../core/core.ts";
 
 /** Whether a file of this name holds an agent (conversations.md 1). */
 export function isAgentName(name: string): boolean {

@@ -1,6 +1,4 @@
-import { nearestName, orMeant } from "../../core/nearest.ts";
-import { sha256 } from "../../core/sha256.ts";
-import { byPlace, type Span } from "../../core/source_error.ts";
+import { byPlace, nearestName, orMeant, sha256, type Span } from "../../core/core.ts";
 import { FilePart, type FilePath, type FileReading, type Finding, pathText } from "../shape/shape.ts";
 import { MOST_TOLD } from "../yaml/check_fields.ts";
 import type { AgentCode, AgentFile, AgentProblem } from "./agent.ts";

@@ -1,7 +1,6 @@
 // What may stand in an agent file (conversations.md 1, 2.10 to 2.12, 3), as shapes: what only Orrery knows is marked as an extension.
 
-import type { Json, JsonObject } from "../../core/json.ts";
-import { orMeant } from "../../core/nearest.ts";
+import { type Json, type JsonObject, orMeant } from "../../core/core.ts";
 import { parseJsonPath } from "../../schema/json_path.ts";
 import { prepareSchema } from "../../schema/prepare_schema.ts";
 import {

@@ -1,4 +1,4 @@
-import { nearestName, orMeant } from "../../core/nearest.ts";
+import { nearestName, orMeant } from "../../core/core.ts";
 import type { AgentStep, StepFlow } from "./agent.ts";
 import type { FilePath } from "../shape/shape.ts";
 

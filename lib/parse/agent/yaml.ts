@@ -1,7 +1,7 @@
 // Read here and not by parseYaml: a file with one bad key is still looked at as a whole, and what the library itself says of an error
 // is told as it is.
 import type { Node, YAMLError } from "yaml";
-import type { SourceError } from "../../core/source_error.ts";
+import type { SourceError } from "../../core/core.ts";
 import { MOST_TOLD } from "../yaml/check_fields.ts";
 import type { FilePath } from "../shape/shape.ts";
 import { isWayLost, yamlDocuments, type YamlLibrary, yamlLibrary } from "../yaml/library.ts";

@@ -8,7 +8,7 @@
 //   plain  = all else: text, or a part of the value of the parameter
 //
 // A block is a start, then { arg , { plain } }, and is ended by an end, the next start or the end of the text.
-import { isRecord, parseJson } from "../../core/json.ts";
+import { isRecord, parseJson } from "../../core/core.ts";
 import { isBlank, untypedValue } from "../../schema/text_value.ts";
 import { completeMarkers, type Markers, readCallHeader } from "./header.ts";
 import { type ArgumentPointer, ParameterTree, readArgumentPointer } from "./parameter_tree.ts";

@@ -1,7 +1,7 @@
 // The format takes every line that is no exact marker line as text, and every one that is as a marker, wherever it stands. That is seldom
 // meant, and nobody would see it.
 
-import { editDistance } from "../../core/nearest.ts";
+import { editDistance } from "../../core/core.ts";
 import type { Markers } from "./header.ts";
 
 /** A line whose meaning is most likely not what was meant. */

@@ -1,5 +1,5 @@
 import { TextValue, trimBlanks } from "../../schema/text_value.ts";
-import { decodeSegment, encodeSegment } from "../../core/json.ts";
+import { decodeSegment, encodeSegment } from "../../core/core.ts";
 
 type Container = unknown[] | Record<string, unknown>;
 

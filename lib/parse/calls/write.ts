@@ -1,4 +1,4 @@
-import { encodeSegment, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
+import { encodeSegment, type JsonObject, objectOrEmpty, toJson } from "../../core/core.ts";
 import { isBlank, untypedValue } from "../../schema/text_value.ts";
 import { completeMarkers, type Markers, readCallHeader } from "./header.ts";
 import { type CallBlock, type CallParserOptions, hasProto } from "./calls.ts";

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { byPlace } from "../../core/source_error.ts";
+import { byPlace } from "../../core/core.ts";
 import { DocumentLines } from "./lines.ts";
 import type { DocumentNode, DocumentProblem, DocumentTree, OperationNode } from "./tree.ts";
 import { documentNodes } from "./nodes.ts";

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK } from "../../core/file_text.ts";
+import { BYTE_ORDER_MARK } from "../../core/core.ts";
 
 const LF = 10;
 const CR = 13;

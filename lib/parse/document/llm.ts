@@ -1,7 +1,11 @@
 import { extname } from "node:path";
-import { withoutByteOrderMark } from "../../core/file_text.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  messageOf,
+  parseJson,
+  withoutByteOrderMark,
+} from "../../core/core.ts";
 import type { Part } from "./parameters.ts";
 
 /** `provider` and `model` of an `@llm` as one name (documents.md 7.6); the model may begin with its provider already. */

@@ -1,6 +1,5 @@
 // The YAML of an operation or of the front matter: what it says, and the line of each key.
-import { isRecord } from "../../core/json.ts";
-import { ProblemsError, type SourceError } from "../../core/source_error.ts";
+import { isRecord, ProblemsError, type SourceError } from "../../core/core.ts";
 import { lineProblem, type Place } from "../yaml/front_matter.ts";
 import { RepeatedKeyError, repeatedKeyMessage } from "../yaml/problem.ts";
 import { findYamlTags } from "../yaml/tags.ts";

@@ -1,6 +1,6 @@
 // The rule of documents.md 1.4, which is stricter than that of core/nearest.ts: what it finds can make a line an error.
 
-import { editDistance } from "../../core/nearest.ts";
+import { editDistance } from "../../core/core.ts";
 
 /** How many edits a word may be away. */
 export const FARTHEST = 2;

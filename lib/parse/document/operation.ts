@@ -1,5 +1,5 @@
 // The six operations and their parameters, in the order of the table (documents.md 4), which decides between equally near names.
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/core.ts";
 
 /** What may stand between the headings of a document. */
 export type OperationName = "import" | "llm" | "shell" | "run" | "return" | "goto";

@@ -1,5 +1,4 @@
-import { isRecord } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { isRecord, messageOf } from "../../core/core.ts";
 import { headingLine } from "./lines.ts";
 import type { DocumentMapping } from "./mapping.ts";
 import {

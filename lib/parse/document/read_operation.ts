@@ -1,5 +1,4 @@
-import { isJsonObject, isRecord, type JsonObject, toJson } from "../../core/json.ts";
-import { byPlace, messageOf } from "../../core/source_error.ts";
+import { byPlace, isJsonObject, isRecord, type JsonObject, messageOf, toJson } from "../../core/core.ts";
 import { type DocumentMapping, readDocumentMapping } from "./mapping.ts";
 import { didYouMean, FARTHEST, nearWord } from "./near.ts";
 import {

@@ -1,6 +1,5 @@
 // The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
-import { isRecord } from "../../core/json.ts";
-import { byPlace } from "../../core/source_error.ts";
+import { byPlace, isRecord } from "../../core/core.ts";
 import { isTexts } from "../yaml/check_fields.ts";
 import { type DocumentMapping, readDocumentMapping } from "./mapping.ts";
 import { didYouMean, nearWord } from "./near.ts";

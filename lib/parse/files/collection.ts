@@ -1,4 +1,4 @@
-import type { SourceError } from "../../core/source_error.ts";
+import type { SourceError } from "../../core/core.ts";
 import { kindOf, listOf, mapping, NAME, oneOf, orNothing, pathText, Shape, VERSION } from "../shape/shape.ts";
 import { YamlReading } from "../shape/yaml_reading.ts";
 

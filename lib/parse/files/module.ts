@@ -1,6 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
-import { nearestName, orMeant } from "../../core/nearest.ts";
-import type { SourceError } from "../../core/source_error.ts";
+import { type JsonObject, nearestName, orMeant, type SourceError } from "../../core/core.ts";
 import { listOfIds, WORDS } from "./collection.ts";
 import { ANYTHING, type FilePath, listOf, mapOf, mapping, orNothing, Shape } from "../shape/shape.ts";
 import { YamlReading } from "../shape/yaml_reading.ts";

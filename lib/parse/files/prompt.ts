@@ -1,5 +1,4 @@
-import { isRecord } from "../../core/json.ts";
-import { didYouMeanNames, shortenedName } from "../../core/nearest.ts";
+import { didYouMeanNames, isRecord, shortenedName } from "../../core/core.ts";
 import { checkFields, type FieldRule, isText } from "../yaml/check_fields.ts";
 import { type LineProblem, type Place, readFrontMatter, splitFrontMatter } from "../yaml/front_matter.ts";
 

@@ -1,9 +1,15 @@
 // What may stand in a file is said once, as a shape: the value with its TypeScript type, what is wrong with a file, and the JSON Schema for
 // editors are all made of it.
 
-import { isRecord, type Json, type JsonObject, toJson } from "../../core/json.ts";
-import { nearestName, orMeant } from "../../core/nearest.ts";
-import type { Span } from "../../core/source_error.ts";
+import {
+  isRecord,
+  type Json,
+  type JsonObject,
+  nearestName,
+  orMeant,
+  type Span,
+  toJson,
+} from "../../core/core.ts";
 
 /** The way to a part of a file: keys, and numbers of items from 0. */
 export type FilePath = readonly (string | number)[];

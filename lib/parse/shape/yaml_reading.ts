@@ -1,4 +1,4 @@
-import { byPlace, ProblemsError, SourceError, type Span } from "../../core/source_error.ts";
+import { byPlace, ProblemsError, SourceError, type Span } from "../../core/core.ts";
 import { MOST_TOLD } from "../yaml/check_fields.ts";
 import { parseYaml, type YamlDocument } from "../yaml/yaml.ts";
 import { FilePart, type FilePath, type FileReading, type Finding, pathText, type Shape } from "./shape.ts";

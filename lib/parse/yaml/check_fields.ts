@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/core.ts";
 import { shown } from "../../schema/issue.ts";
 import type { FieldPath, FrontMatterFields, LineProblem } from "./front_matter.ts";
 

@@ -1,6 +1,4 @@
-import { withoutByteOrderMark } from "../../core/file_text.ts";
-import { isRecord } from "../../core/json.ts";
-import type { SourceError } from "../../core/source_error.ts";
+import { isRecord, type SourceError, withoutByteOrderMark } from "../../core/core.ts";
 import { type DocumentLines, parameterLine } from "../document/lines.ts";
 import { readableYaml } from "./yaml.ts";
 

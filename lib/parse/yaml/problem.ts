@@ -1,5 +1,5 @@
 import type { ErrorCode, YAMLError } from "yaml";
-import { SourceError, type SourceErrorOptions, type Span, spanAt } from "../../core/source_error.ts";
+import { SourceError, type SourceErrorOptions, type Span, spanAt } from "../../core/core.ts";
 
 /** A text and where it came from. */
 export interface YamlSource {

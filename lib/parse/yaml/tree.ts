@@ -1,7 +1,6 @@
 // The library's own conversion is not used: it follows an alias into its own anchor, and tells no place of what it refuses.
 import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
-import { losesDigits } from "../../core/json.ts";
-import { type SourceError, spanAt } from "../../core/source_error.ts";
+import { losesDigits, type SourceError, spanAt } from "../../core/core.ts";
 import type { YamlLibrary } from "./library.ts";
 import { RepeatedKeyError, yamlProblemAt, type YamlRange, type YamlSource } from "./problem.ts";
 

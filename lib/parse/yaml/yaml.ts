@@ -1,6 +1,5 @@
 import type { Document, Node, YAMLError } from "yaml";
-import { isRecord } from "../../core/json.ts";
-import { ProblemsError, type SourceError, type Span, spanAt } from "../../core/source_error.ts";
+import { isRecord, ProblemsError, type SourceError, type Span, spanAt } from "../../core/core.ts";
 import { isWayLost, yamlDocuments, type YamlLibrary, yamlLibrary } from "./library.ts";
 import {
   RepeatedKeyError,

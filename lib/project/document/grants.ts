@@ -1,8 +1,13 @@
 import { relative, resolve } from "node:path";
-import { isInside } from "../../core/paths.ts";
+import {
+  type Files,
+  isInside,
+  PermissionRefused,
+  type PermissionRequest,
+  type Policy,
+} from "../../core/core.ts";
 import type { DocumentGrants } from "../../check/check_options.ts";
 import { narrowedAway, type Narrowing, NOT_NARROWED } from "../../check/narrowing.ts";
-import { type Files, PermissionRefused, type PermissionRequest, type Policy } from "../../core/world.ts";
 import { realPath } from "../../host/paths.ts";
 import { maybeRefusal } from "../../policy/refusal.ts";
 import { createPolicy } from "../../policy/policy.ts";

@@ -2,8 +2,7 @@
 
 import { checkDocument } from "../../check/check_document.ts";
 import type { CheckDocumentOptions, DocumentGrants, Soon } from "../../check/check_options.ts";
-import type { Model } from "../../core/model.ts";
-import type { Files, Shell } from "../../core/world.ts";
+import type { Files, Model, Shell } from "../../core/core.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
 import { readDocumentText } from "../../run/document/files.ts";
 import type { ToolSource } from "../../run/turn/offered.ts";

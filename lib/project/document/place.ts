@@ -1,9 +1,7 @@
 // A document in a project of this machine, with what the flags of a command grant it.
-import { pathFromFolder } from "../../core/paths.ts";
+import { type Catalog, pathFromFolder, type World } from "../../core/core.ts";
 import { resolve } from "node:path";
 import type { DocumentGrants } from "../../check/check_options.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import type { World } from "../../core/world.ts";
 import { realPath } from "../../host/paths.ts";
 import { catalogTools, type ToolSource, wholeCatalog } from "../../run/turn/offered.ts";
 import { modelProblem, modelsByName } from "../models.ts";

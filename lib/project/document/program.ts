@@ -1,15 +1,11 @@
 // A document that a program checks or runs: the options of the program as what the document meets.
-import { pathFromFolder } from "../../core/paths.ts";
+import { type AnyGadget, type Catalog, type Model, pathFromFolder, type World } from "../../core/core.ts";
 import { dirname, resolve } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf, createCatalog } from "../../catalog/catalog.ts";
 import { type Config, DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
 import { checkDocument } from "../../check/check_document.ts";
 import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../../check/check_options.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import type { Model } from "../../core/model.ts";
-import type { World } from "../../core/world.ts";
 import { defaultShell } from "../../host/commands/find_program.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";

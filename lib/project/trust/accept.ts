@@ -1,7 +1,14 @@
-import { LOCK_FILE } from "../../core/gadget_lock.ts";
-import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import { shownWord } from "../../core/shown.ts";
-import type { Files, Permissions, User } from "../../core/world.ts";
+import {
+  type Files,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  LOCK_FILE,
+  objectOrEmpty,
+  type Permissions,
+  shownWord,
+  type User,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { sightOf, stateFolder } from "../../host/paths.ts";
 import {

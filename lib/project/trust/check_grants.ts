@@ -2,11 +2,16 @@
 import { join } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import type { Config, Grants } from "../../catalog/config/config.ts";
-import { projectPath, shownPath } from "../../core/paths.ts";
+import {
+  isJsonObject,
+  type Json,
+  maybeText,
+  ProblemsError,
+  projectPath,
+  shownPath,
+  SourceError,
+} from "../../core/core.ts";
 import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { maybeText } from "../../core/file_text.ts";
-import { ProblemsError, SourceError } from "../../core/source_error.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder } from "../../host/paths.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";

@@ -1,10 +1,13 @@
 // What gadgets really used in the runs of a project that are kept: a file of the user's own for each project, outside of all of them.
-import type { GadgetUse, LockedGadget } from "../../core/gadget_lock.ts";
-import { canonicalJson } from "../../core/json.ts";
-import { maybeText } from "../../core/file_text.ts";
+import {
+  canonicalJson,
+  type Files,
+  type GadgetUse,
+  type LockedGadget,
+  maybeText,
+  sha256,
+} from "../../core/core.ts";
 import { join } from "node:path";
-import { sha256 } from "../../core/sha256.ts";
-import type { Files } from "../../core/world.ts";
 import { isEmptyPermissions } from "../../policy/permission_sets.ts";
 import { UseTally } from "../../policy/use_tally.ts";
 

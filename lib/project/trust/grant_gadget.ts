@@ -3,13 +3,21 @@
 import { basename, extname } from "node:path";
 import { builtInGadgets } from "../../../gadgets/built_in.ts";
 import type { Config } from "../../catalog/config/config.ts";
-import { shownPath } from "../../core/paths.ts";
+import {
+  canonicalJson,
+  type EntryGrant,
+  type GadgetToGrant,
+  type JsonObject,
+  LOCK_FILE,
+  type LockedGadget,
+  messageOf,
+  type PermissionRefused,
+  type Permissions,
+  shownPath,
+  SourceError,
+  type User,
+} from "../../core/core.ts";
 import { filesNamed, takenWords, type TrustCandidate } from "../../catalog/trust.ts";
-import type { EntryGrant } from "../../core/catalog.ts";
-import { type GadgetToGrant, LOCK_FILE, type LockedGadget } from "../../core/gadget_lock.ts";
-import { canonicalJson, type JsonObject } from "../../core/json.ts";
-import { messageOf, SourceError } from "../../core/source_error.ts";
-import type { PermissionRefused, Permissions, User } from "../../core/world.ts";
 import { sightOf } from "../../host/paths.ts";
 import { askGrant, grantRefused } from "../../policy/ask_grant.ts";
 import {

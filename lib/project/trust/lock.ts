@@ -1,11 +1,17 @@
 // The lock of a project as it is now, for everybody in this process who looks something up in it or writes to it.
 import { join } from "node:path";
 import { lockPlace, lockText, parseLock } from "../../catalog/lock_file.ts";
-import { shownPath } from "../../core/paths.ts";
-import { EMPTY_LOCK, type Lock, LOCK_FILE } from "../../core/gadget_lock.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { maybeText } from "../../core/file_text.ts";
-import { SourceError, type Span } from "../../core/source_error.ts";
+import {
+  EMPTY_LOCK,
+  type Json,
+  type JsonObject,
+  type Lock,
+  LOCK_FILE,
+  maybeText,
+  shownPath,
+  SourceError,
+  type Span,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { removeFile } from "../../host/files/journal_files.ts";
 import { realPath } from "../../host/paths.ts";

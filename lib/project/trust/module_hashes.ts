@@ -1,7 +1,5 @@
-import { isInside } from "../../core/paths.ts";
-import type { LockedGadget } from "../../core/gadget_lock.ts";
+import { FileError, type Files, isInside, type LockedGadget } from "../../core/core.ts";
 import { dirname, resolve } from "node:path";
-import { FileError, type Files } from "../../core/world.ts";
 import { lookAt, realPath } from "../../host/paths.ts";
 import { linkChanges, lockedPath, lockedTarget, moduleChanges } from "../../policy/decide_grant.ts";
 

@@ -7,9 +7,14 @@ import {
   type TrustCandidate,
   wordProblem,
 } from "../../catalog/trust.ts";
-import type { GadgetToGrant, GadgetUse, LockedGadget } from "../../core/gadget_lock.ts";
-import { ProblemsError, SourceError } from "../../core/source_error.ts";
-import type { User } from "../../core/world.ts";
+import {
+  type GadgetToGrant,
+  type GadgetUse,
+  type LockedGadget,
+  ProblemsError,
+  SourceError,
+  type User,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { stateFolder } from "../../host/paths.ts";
 import { loadSandbox } from "../open_sandbox.ts";

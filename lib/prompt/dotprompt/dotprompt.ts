@@ -1,8 +1,4 @@
-import { frozenCopy } from "../../core/frozen_copy.ts";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isRecord } from "../../core/json.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { didYouMeanNames, frozenCopy, isRecord, type JsonSchema, messageOf } from "../../core/core.ts";
 import { yamlFound } from "../../parse/yaml/check_fields.ts";
 import {
   type FrontMatterFields,

@@ -1,5 +1,4 @@
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { isRecord } from "../../core/json.ts";
+import { didYouMeanNames, isRecord } from "../../core/core.ts";
 import { checkFields, type FieldRule, isText, yamlFound } from "../../parse/yaml/check_fields.ts";
 import type { FrontMatterFields, LineProblem } from "../../parse/yaml/front_matter.ts";
 import type { AnyPrompt } from "../prompt.ts";

@@ -1,8 +1,6 @@
 // The body of a `*.prompt` file is Handlebars, of which Orrery takes the part that makes one text of its values (prompts.md 12). What is
 // beyond that is found when the file is read. The library is loaded when the first such file is there.
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { isRecord } from "../../core/json.ts";
-import { byPlace, messageOf, spanAt } from "../../core/source_error.ts";
+import { byPlace, didYouMeanNames, isRecord, messageOf, spanAt } from "../../core/core.ts";
 import { FILE_START, type LineProblem, type Place } from "../../parse/yaml/front_matter.ts";
 import { RenderError } from "../value_text.ts";
 

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 import type { IsReused } from "./state.ts";
 import type { Paint } from "../cells.ts";
 import { isOutcome, keyOf } from "../plain_lines.ts";

@@ -1,7 +1,7 @@
 // beautiful-mermaid reads labels with regular expressions and decodes no entities, so every character it could stumble over is
 // sent through it as one of the private use area, and put back in what it gives. A second one stands for the second cell of a
 // wide character.
-import { SourceError } from "../../core/source_error.ts";
+import { SourceError } from "../../core/core.ts";
 import { cellWidth, table } from "../cells.ts";
 import { printableLine } from "../shown_text.ts";
 import { acyclicGraph, type CallGraph } from "./graph.ts";

@@ -1,9 +1,13 @@
 // What a run did, one item for each thing that took time or decided something, found by key: events say when, the kept steps say with what and
 // what came of it. The journal's own times are those of its commits, so an event's time comes first.
-import type { RunEvent, StepKind } from "../../core/event.ts";
-import type { RunTrace, StepRecord } from "../../core/journal.ts";
-import type { Usage } from "../../core/model.ts";
-import { addUsage } from "../../core/usage.ts";
+import {
+  addUsage,
+  type RunEvent,
+  type RunTrace,
+  type StepKind,
+  type StepRecord,
+  type Usage,
+} from "../../core/core.ts";
 import { callStep, keyParts, stepWord } from "../step_words.ts";
 import {
   BROKEN_OFF,

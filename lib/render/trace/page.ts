@@ -1,9 +1,12 @@
 // A run as a timeline: rows in the order of a tree, each with its time, tokens, cost, input and output. Pages and files show the same rows.
-import type { RunEvent } from "../../core/event.ts";
-import type { JournalStatus, RunTrace } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
-import type { Usage } from "../../core/model.ts";
-import { addUsage } from "../../core/usage.ts";
+import {
+  addUsage,
+  type JournalStatus,
+  type Json,
+  type RunEvent,
+  type RunTrace,
+  type Usage,
+} from "../../core/core.ts";
 import { keyParts } from "../step_words.ts";
 import { type TraceItem, traceItems, type TraceKind, type TraceState } from "./items.ts";
 import type { TraceValue } from "./values.ts";

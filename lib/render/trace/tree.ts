@@ -1,6 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
-import type { RunSummary, StepRecord } from "../../core/journal.ts";
-import type { Usage } from "../../core/model.ts";
+import type { RunEvent, RunSummary, StepRecord, Usage } from "../../core/core.ts";
 import { cutToCells } from "../cells.ts";
 import { duration, printableLine, usageWords } from "../shown_text.ts";
 import { callStep, keyParts, stepWord } from "../step_words.ts";

@@ -1,6 +1,4 @@
-import type { RunEvent } from "../../core/event.ts";
-import type { RunSummary, StepRecord } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, RunEvent, RunSummary, StepRecord } from "../../core/core.ts";
 import { cellWidth, cutToCells, table } from "../cells.ts";
 import { duration, printableLine, usageWords } from "../shown_text.ts";
 import { stepWord } from "../step_words.ts";

@@ -1,8 +1,6 @@
 // What went into a step and what came of it, as texts that people read: the messages of a model one by one, everything else as it is or as JSON.
 
-import type { StepRecord } from "../../core/journal.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { isJsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, type StepRecord } from "../../core/core.ts";
 
 /** One value of a step. */
 export interface TraceValue {

@@ -1,13 +1,19 @@
 // Agents and their dialogs (prompts.md 8): what was said, which prompt is in force, and one turn after the other.
-import { linkedSignal, orAborted } from "../../core/async.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { RunEvent } from "../../core/event.ts";
-import { DivergedError } from "../../core/journal.ts";
-import { type Json, toJson } from "../../core/json.ts";
-import { type DialogMessage, dialogMessage, type Message } from "../../core/message.ts";
-import type { Model } from "../../core/model.ts";
-import { PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type Clock,
+  type DialogMessage,
+  dialogMessage,
+  DivergedError,
+  type Json,
+  linkedSignal,
+  type Message,
+  messageOf,
+  type Model,
+  orAborted,
+  PromptError,
+  type RunEvent,
+  toJson,
+} from "../../core/core.ts";
 import type { ArgsList } from "../../prompt/inference.ts";
 import type { AgentLimits } from "../../prompt/limits.ts";
 import { isPrompt } from "../../prompt/parts.ts";

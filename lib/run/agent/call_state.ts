@@ -1,4 +1,4 @@
-import type { DialogMessage } from "../../core/message.ts";
+import type { DialogMessage } from "../../core/core.ts";
 import type { HandlerCall, HandlerState } from "../../prompt/handler.ts";
 import type { AgentLimits } from "../../prompt/limits.ts";
 

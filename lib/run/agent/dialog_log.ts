@@ -1,5 +1,4 @@
-import type { Message } from "../../core/message.ts";
-import { PromptError } from "../../core/prompt_error.ts";
+import { type Message, PromptError } from "../../core/core.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 
 /** What of a question the journal has not seen with the question before. */

@@ -1,7 +1,4 @@
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { isRecord } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { PromptError } from "../../core/prompt_error.ts";
+import { didYouMeanNames, isRecord, type Message, PromptError } from "../../core/core.ts";
 import { definePrompt } from "../../prompt/define_prompt.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../../prompt/limits.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";

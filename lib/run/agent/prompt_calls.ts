@@ -1,8 +1,13 @@
 // Prompts that are asked by calls (calls.md 5): the turns of each are steps of the run, below the key of its call.
-import { DivergedError } from "../../core/journal.ts";
-import { isRecord, type Json } from "../../core/json.ts";
-import { type Model, ModelError } from "../../core/model.ts";
-import { PromptError } from "../../core/prompt_error.ts";
+import {
+  DivergedError,
+  isRecord,
+  type Json,
+  type Model,
+  ModelError,
+  orAborted,
+  PromptError,
+} from "../../core/core.ts";
 import { dotpromptSettings } from "../../prompt/dotprompt/fields.ts";
 import { type PromptFileProblem, promptTrouble } from "../../prompt/prompt_trouble.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
@@ -12,7 +17,6 @@ import { agentsOfRun, answerOf, type RunAgentsOptions } from "./prompt_run.ts";
 import { CallError } from "../calls/step.ts";
 import { CallChains, type ContainerCall, type Containers } from "../calls/container.ts";
 import type { AgentDefinition } from "./make_agent.ts";
-import { orAborted } from "../../core/async.ts";
 
 /** The prompts that calls may ask, and what they are asked with. */
 export interface CalledPrompts extends Pick<RunAgentsOptions, "tools" | "budget" | "calls" | "wake"> {

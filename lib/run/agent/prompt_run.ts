@@ -1,13 +1,19 @@
 // Agents whose turns are steps of one run: what the command line runs, and what a gadget runs inside of a call.
-import { orAborted } from "../../core/async.ts";
-import type { RunEvent } from "../../core/event.ts";
-import { DivergedError } from "../../core/journal.ts";
-import { isRecord, type Json, toJson } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { type Model, ModelError } from "../../core/model.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { defineError, PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  defineError,
+  didYouMeanNames,
+  DivergedError,
+  isRecord,
+  type Json,
+  type Message,
+  messageOf,
+  type Model,
+  ModelError,
+  orAborted,
+  PromptError,
+  type RunEvent,
+  toJson,
+} from "../../core/core.ts";
 import { isPrompt, partsOf } from "../../prompt/parts.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import type { PromptRegistry } from "../../prompt/registry.ts";

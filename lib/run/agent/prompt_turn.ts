@@ -1,11 +1,16 @@
 // The turn of an agent as prompts.md 9 has it: a prompt says what is asked, what an answer has to be, which tools there are, and what is said
 // to a bad answer, to the results of tools, and at the end of the rounds.
-import { orAborted } from "../../core/async.ts";
-import type { GadgetContext } from "../../core/gadget.ts";
-import { dialogMessage, type Message } from "../../core/message.ts";
-import { type Model, ModelError, type ModelErrorCode } from "../../core/model.ts";
-import { ParseError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  dialogMessage,
+  type GadgetContext,
+  type Message,
+  messageOf,
+  type Model,
+  ModelError,
+  type ModelErrorCode,
+  orAborted,
+  ParseError,
+} from "../../core/core.ts";
 import { contractOf } from "../../prompt/contract.ts";
 import type { HandlerEvent } from "../../prompt/handler.ts";
 import { handlerChild, HandlerError } from "../../prompt/handler_child.ts";

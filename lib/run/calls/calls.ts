@@ -1,8 +1,11 @@
-import { eachUntilAborted } from "../../core/async.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import type { RunEvent } from "../../core/event.ts";
-import { SOURCE_END_KEY, SOURCE_ERROR_KEY } from "../../core/journal.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type Catalog,
+  eachUntilAborted,
+  messageOf,
+  type RunEvent,
+  SOURCE_END_KEY,
+  SOURCE_ERROR_KEY,
+} from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type CallEvent, CallParser } from "../../parse/calls/calls.ts";
 import { type OddMarker, OddMarkers } from "../../parse/calls/odd_markers.ts";

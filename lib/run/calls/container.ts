@@ -1,4 +1,4 @@
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/core.ts";
 import type { Run } from "../run.ts";
 
 /** A call that something else runs in. */

@@ -1,28 +1,29 @@
-import { isPromise, isStream } from "../../core/async.ts";
-import { type Catalog, type CatalogEntry, EntryError } from "../../core/catalog.ts";
 import {
   type AnyGadget,
+  type Catalog,
+  type CatalogEntry,
   type Contained,
   type ContainerGadget,
   CutText,
+  decodeSegment,
+  didYouMean,
+  EntryError,
   FILLS,
   type GadgetContext,
   InputError,
   isFilling,
-  jsonSchemaOf,
-  ResultError,
-} from "../../core/gadget.ts";
-import {
-  decodeSegment,
   isJsonObject,
+  isPromise,
   isRecord,
+  isStream,
   type Json,
+  jsonSchemaOf,
+  messageOf,
   notResultText,
   objectOrEmpty,
+  ResultError,
   toJson,
-} from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { messageOf } from "../../core/source_error.ts";
+} from "../../core/core.ts";
 import type { Checked } from "../../schema/issue.ts";
 import { mapChildren, measure, TextValue } from "../../schema/text_value.ts";
 import { issuesText, validateInput } from "../../schema/validate.ts";

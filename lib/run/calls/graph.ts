@@ -1,18 +1,18 @@
 // The calls of one text, or of one answer of a model, run as a graph while the text is still being written. Each call is one journaled
 // step; what it tells goes through the run.
-import { whenAborted } from "../../core/async.ts";
-import type { Catalog } from "../../core/catalog.ts";
 import {
   type AnyGadget,
   type AskingGadget,
+  type Catalog,
   type GadgetCall,
   type GadgetContext,
   isAsking,
+  type Json,
   PERMIT,
   SENT,
   type SentContext,
-} from "../../core/gadget.ts";
-import type { Json } from "../../core/json.ts";
+  whenAborted,
+} from "../../core/core.ts";
 import { type NodeContext, type NodeOutcome, Scheduler } from "../../schedule/scheduler.ts";
 import { CallError, callFailure, type CallOutcome, CallStep, outcomeEvent } from "./step.ts";
 import type { Containers } from "./container.ts";

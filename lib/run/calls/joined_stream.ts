@@ -1,5 +1,4 @@
-import { CutText, ResultError, startOfBytes } from "../../core/gadget.ts";
-import { eventLoopTurn } from "../../core/async.ts";
+import { CutText, eventLoopTurn, ResultError, startOfBytes } from "../../core/core.ts";
 
 /** The first so many pieces are told as they come. */
 const MOST_TOLD = 10_000;

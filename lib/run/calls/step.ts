@@ -1,10 +1,19 @@
-import type { CallErrorCode, RunEventBody } from "../../core/event.ts";
-import { type AnyGadget, CrashError, InputError, ResultError } from "../../core/gadget.ts";
-import type { BeginOptions, StepOutcome } from "../../core/journal.ts";
-import { isJsonObject, type Json, toJson } from "../../core/json.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { PermissionRefused } from "../../core/world.ts";
+import {
+  type AnyGadget,
+  type BeginOptions,
+  type CallErrorCode,
+  CrashError,
+  InputError,
+  isJsonObject,
+  type Json,
+  messageOf,
+  PermissionRefused,
+  ResultError,
+  type RunEventBody,
+  type Secrets,
+  type StepOutcome,
+  toJson,
+} from "../../core/core.ts";
 import { untypedTree } from "../../schema/text_value.ts";
 import type { ReplayedStep } from "../replay/replay.ts";
 import type { Run } from "../run.ts";

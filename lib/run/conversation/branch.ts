@@ -6,7 +6,7 @@ import {
   type ConversationSlots,
   type Slots,
 } from "../../conversation/slots.ts";
-import type { RunEventBody } from "../../core/event.ts";
+import type { RunEventBody } from "../../core/core.ts";
 
 /** What the steps of one branch see and do: its slots, the log as it stands for it, and its way out. */
 export interface Branch {

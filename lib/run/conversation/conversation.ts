@@ -11,20 +11,22 @@ import {
   type SlotValues,
 } from "../../conversation/slots.ts";
 import { stepTree } from "../../conversation/step_tree.ts";
-import { linkedSignal } from "../../core/async.ts";
-import type { LogEntry } from "../../core/conversation.ts";
-import type { RunEvent } from "../../core/event.ts";
 import {
   type ConversationRecord,
   type Journal,
+  type Json,
+  type JsonObject,
+  linkedSignal,
+  type LogEntry,
+  messageOf,
+  objectOrEmpty,
   RunEndedError,
+  type RunEvent,
   type RunJournal,
   RunNotFoundError,
   RunOwnedError,
   type RunStart,
-} from "../../core/journal.ts";
-import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+} from "../../core/core.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { runConversationTurn, type TurnStart } from "./turn.ts";

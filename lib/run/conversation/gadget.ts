@@ -1,11 +1,14 @@
 // The step `gadget` (conversations.md 3): one call, with the machinery of all calls.
 import type { StepOutcome } from "../../conversation/step_tree.ts";
-import { orAborted } from "../../core/async.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { ToolSpec } from "../../core/model.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type AnyGadget,
+  didYouMeanNames,
+  isJsonObject,
+  type JsonObject,
+  messageOf,
+  orAborted,
+  type ToolSpec,
+} from "../../core/core.ts";
 import type { StepBase, StepOf } from "../../parse/agent/agent.ts";
 import { CallGraph } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";

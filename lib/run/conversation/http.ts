@@ -2,10 +2,18 @@
 import { slotText } from "../../conversation/fill_template.ts";
 import { SLOT_LEVELS, slotProblem } from "../../conversation/slots.ts";
 import type { StepOutcome } from "../../conversation/step_tree.ts";
-import type { Clock } from "../../core/clock.ts";
-import { isJsonObject, type Json, objectOrEmpty, parseJson } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { type Http, type HttpResponse, type HttpStream, PermissionRefused } from "../../core/world.ts";
+import {
+  type Clock,
+  type Http,
+  type HttpResponse,
+  type HttpStream,
+  isJsonObject,
+  type Json,
+  messageOf,
+  objectOrEmpty,
+  parseJson,
+  PermissionRefused,
+} from "../../core/core.ts";
 import type { StepOf } from "../../parse/agent/agent.ts";
 import { eventStream } from "../../parse/event_stream.ts";
 import { parseJsonPath } from "../../schema/json_path.ts";

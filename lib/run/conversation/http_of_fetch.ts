@@ -1,6 +1,4 @@
-import { collectedBytes } from "../../core/collected_bytes.ts";
-import type { Http, HttpStream } from "../../core/world.ts";
-import { orAborted } from "../../core/async.ts";
+import { collectedBytes, type Http, type HttpStream, orAborted } from "../../core/core.ts";
 
 /** A program's own `fetch`; the platform's is one. */
 export type ProgramFetch = (url: string, init?: RequestInit) => Promise<Response>;

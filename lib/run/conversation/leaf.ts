@@ -5,10 +5,14 @@ import { memoryMessage, selectMemory } from "../../conversation/message_log.ts";
 import { slotKey, slotProblem } from "../../conversation/slots.ts";
 import type { StepOutcome, StepTree } from "../../conversation/step_tree.ts";
 import { readVerdicts, type Verdict, verdictForm } from "../../conversation/verdicts.ts";
-import { toldMs } from "../../core/clock.ts";
-import type { Passage } from "../../core/collection.ts";
-import { isRecord, type Json, type JsonObject } from "../../core/json.ts";
-import { PermissionRefused } from "../../core/world.ts";
+import {
+  isRecord,
+  type Json,
+  type JsonObject,
+  type Passage,
+  PermissionRefused,
+  toldMs,
+} from "../../core/core.ts";
 import type { AgentStep, ConversationGoal, SlotPath, StepOf } from "../../parse/agent/agent.ts";
 import type { Branch } from "./branch.ts";
 import { performGadget } from "./gadget.ts";

@@ -2,9 +2,7 @@
 // it is said, as JSON.
 import type { StepOutcome } from "../../conversation/step_tree.ts";
 import { JUDGE_CONSTANTS, JUDGE_INSTRUCTIONS, type JudgeKind } from "../../conversation/verdicts.ts";
-import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { type Json, type JsonObject, type Message, messageOf, objectOrEmpty } from "../../core/core.ts";
 import type { JudgeFields, LlmFields, StepBase, StepOf } from "../../parse/agent/agent.ts";
 import { toolsOfStep } from "./gadget.ts";
 import { askOfStep, constantText } from "./question.ts";

@@ -1,11 +1,18 @@
 import { slotText } from "../../conversation/fill_template.ts";
-import { linkedSignal, orAborted } from "../../core/async.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { type Model, ModelError, type ModelPart, type ModelRequest, wrappedModel } from "../../core/model.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { PermissionRefused } from "../../core/world.ts";
+import {
+  type Clock,
+  type JsonObject,
+  linkedSignal,
+  type Message,
+  messageOf,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  orAborted,
+  PermissionRefused,
+  wrappedModel,
+} from "../../core/core.ts";
 import type { AgentPrompt, MemorySelection, ModelFields, StepBase } from "../../parse/agent/agent.ts";
 import { BudgetError, type BudgetReached } from "../budget.ts";
 import type { StepTools } from "./gadget.ts";

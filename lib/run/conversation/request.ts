@@ -1,7 +1,11 @@
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { type HttpOptions, PermissionRefused } from "../../core/world.ts";
+import {
+  type HttpOptions,
+  type Json,
+  type JsonObject,
+  messageOf,
+  PermissionRefused,
+  type Secrets,
+} from "../../core/core.ts";
 import type { AgentStep, RequestFields } from "../../parse/agent/agent.ts";
 import { ConversationStepError, type StepWork } from "./work.ts";
 

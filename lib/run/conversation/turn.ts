@@ -10,12 +10,18 @@ import {
   type SlotValues,
 } from "../../conversation/slots.ts";
 import { stepTree } from "../../conversation/step_tree.ts";
-import { type ConversationSave, turnKey } from "../../core/conversation.ts";
-import type { RunEvent } from "../../core/event.ts";
-import type { StepOutcome } from "../../core/journal.ts";
-import { type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
-import { ModelError } from "../../core/model.ts";
-import { PermissionRefused } from "../../core/world.ts";
+import {
+  type ConversationSave,
+  type Json,
+  type JsonObject,
+  ModelError,
+  objectOrEmpty,
+  PermissionRefused,
+  type RunEvent,
+  type StepOutcome,
+  toJson,
+  turnKey,
+} from "../../core/core.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { Outlet, RootBranch, type Told } from "./branch.ts";
 import { performLeaf } from "./leaf.ts";

@@ -1,8 +1,14 @@
-import type { Collection } from "../../core/collection.ts";
-import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import type { Model, ModelRequest } from "../../core/model.ts";
-import type { Http } from "../../core/world.ts";
+import {
+  type Collection,
+  type Http,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Message,
+  type Model,
+  type ModelRequest,
+  objectOrEmpty,
+} from "../../core/core.ts";
 import type { AgentStep, MemorySelection, SlotPath } from "../../parse/agent/agent.ts";
 import type { Budget } from "../budget.ts";
 import type { Containers } from "../calls/container.ts";

@@ -1,9 +1,13 @@
 // A turn whose gadgets a policy bounds and whose calls may start while the model still answers: `ask`, `chat`, and what is made of them.
-import type { Catalog } from "../../core/catalog.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import type { Json } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { type Model, ModelError, type ModelRequest } from "../../core/model.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  type Json,
+  type Message,
+  type Model,
+  ModelError,
+  type ModelRequest,
+} from "../../core/core.ts";
 import { CallParser } from "../../parse/calls/calls.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { OddMarkers } from "../../parse/calls/odd_markers.ts";

@@ -1,7 +1,6 @@
 // What a model's window can hold (turn.md 2.7). The oldest results are shortened first; when that is not enough, the oldest turns become a
 // summary that the model itself writes, in a step of its own. The system text and the last turns stay as they are.
-import { type Message, textOf } from "../../core/message.ts";
-import type { Model, Usage } from "../../core/model.ts";
+import { type Message, type Model, textOf, type Usage } from "../../core/core.ts";
 import { textAlone } from "../turn/answer_calls.ts";
 import { askModel } from "../turn/model_step.ts";
 import type { Run } from "../run.ts";

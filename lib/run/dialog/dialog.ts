@@ -1,11 +1,16 @@
-import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
-import type { RunEvent } from "../../core/event.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import type { StepOutcome } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { type Model, ModelError, type ModelRequest } from "../../core/model.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  EMPTY_CATALOG,
+  type Json,
+  type Message,
+  messageOf,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type RunEvent,
+  type StepOutcome,
+} from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
 import type { Budget } from "../budget.ts";

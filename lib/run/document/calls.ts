@@ -1,8 +1,13 @@
 // The tool calls of one answer to an @llm (documents.md 8). They run one after another; what goes wrong is told to the model as JSON.
-import type { AnyGadget } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
-import type { ToolCall } from "../../core/message.ts";
-import type { ToolSpec } from "../../core/model.ts";
+import {
+  type AnyGadget,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+  type ToolCall,
+  type ToolSpec,
+} from "../../core/core.ts";
 import type { Containers } from "../calls/container.ts";
 import type { CallLimits } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";

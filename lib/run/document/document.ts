@@ -1,7 +1,6 @@
 // The run of an executable document (documents.md). What its operations do are steps of the run: one that was killed goes on at its
 // operation, by doing again what no step is needed for.
-import type { RunEvent } from "../../core/event.ts";
-import { ModelError } from "../../core/model.ts";
+import { ModelError, type RunEvent } from "../../core/core.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import { documentInputs, type GivenInput } from "./callee.ts";

@@ -1,5 +1,4 @@
-import { ModelError } from "../../core/model.ts";
-import { FileError, PermissionRefused } from "../../core/world.ts";
+import { FileError, ModelError, PermissionRefused } from "../../core/core.ts";
 import { BlockReferenceError } from "../../document/find_block.ts";
 import { EffectError } from "../effect.ts";
 

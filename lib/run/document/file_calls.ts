@@ -1,8 +1,5 @@
 // Documents that are run by calls (calls.md 5): the steps of each are steps of the run, below the key of its call.
-import { pathFromFolder } from "../../core/paths.ts";
-import { orAborted } from "../../core/async.ts";
-import { DivergedError } from "../../core/journal.ts";
-import { isRecord, type Json } from "../../core/json.ts";
+import { DivergedError, isRecord, type Json, orAborted, pathFromFolder } from "../../core/core.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
 import { CallChains, type ContainerCall, type Containers } from "../calls/container.ts";

@@ -1,7 +1,13 @@
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { fileMissing, fileOutside } from "../../check/source_files.ts";
-import { BYTE_ORDER_MARK, fileText, hasByteOrderMark } from "../../core/file_text.ts";
-import { FileError, type Files, PermissionRefused } from "../../core/world.ts";
+import {
+  BYTE_ORDER_MARK,
+  FileError,
+  type Files,
+  fileText,
+  hasByteOrderMark,
+  PermissionRefused,
+} from "../../core/core.ts";
 import { MAX_DOCUMENT_BYTES } from "../../parse/document/document.ts";
 import { OperationError } from "./failure.ts";
 

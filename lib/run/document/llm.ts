@@ -1,9 +1,17 @@
 // @llm (documents.md 7, 8): everything that can be wrong is found before the model is called.
 import { fileOutside } from "../../check/source_files.ts";
-import type { AnyGadget, ContainerGadget } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, maybeJsonObject, toJson } from "../../core/json.ts";
-import type { ContentPart, Message } from "../../core/message.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type AnyGadget,
+  type ContainerGadget,
+  type ContentPart,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  maybeJsonObject,
+  type Message,
+  messageOf,
+  toJson,
+} from "../../core/core.ts";
 import { alignHeadings } from "../../document/pieces.ts";
 import { type LiveNode, nodeText, nodeTexts } from "../../document/live_node.ts";
 import { parseResult } from "../../parse/document/document.ts";

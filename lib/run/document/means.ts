@@ -1,6 +1,5 @@
 import type { Narrowing } from "../../check/narrowing.ts";
-import type { Files, Shell } from "../../core/world.ts";
-import type { Model } from "../../core/model.ts";
+import type { Files, Model, Shell } from "../../core/core.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import type { DocumentProblem } from "../../parse/document/tree.ts";
 import type { DocumentLimits, MergeMode } from "../../parse/document/operation.ts";

@@ -1,7 +1,7 @@
 // One operation of a document while it runs: what it works on, and what all kinds of them do in the same way.
 import { resolve } from "node:path";
 import { narrowedFile, type Narrowing } from "../../check/narrowing.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/core.ts";
 import type { LiveDocument } from "../../document/live_document.ts";
 import {
   type LiveNode,

@@ -1,6 +1,6 @@
 // The run of one document (documents.md 6.7, 9): operation after operation, each a step of the run, until the end or an @return.
 import { narrowedBy, NOT_NARROWED } from "../../check/narrowing.ts";
-import { toldMs } from "../../core/clock.ts";
+import { toldMs } from "../../core/core.ts";
 import { BlockReferenceError } from "../../document/find_block.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { type LiveNode, nodeBodies, nodeTexts } from "../../document/live_node.ts";

@@ -1,9 +1,7 @@
 // The command of `@shell` and the text that it leaves in a document (documents.md 9.1-9.2).
 import { dirname, isAbsolute, join } from "node:path";
 import { narrowedAway } from "../../check/narrowing.ts";
-import type { Clock } from "../../core/clock.ts";
-import { objectOrEmpty } from "../../core/json.ts";
-import type { Shell } from "../../core/world.ts";
+import { type Clock, objectOrEmpty, type Shell } from "../../core/core.ts";
 import { nodeBodies } from "../../document/live_node.ts";
 import { closingLine } from "../../parse/document/markdown_blocks.ts";
 import type { ShellFields } from "../../parse/document/operation.ts";

@@ -1,7 +1,5 @@
 // The turn of an @llm (documents.md 7, 8): a question, rounds of tool calls one after another, and an answer that may have to fit a schema.
-import type { JsonObject } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
-import { type Model, ModelError, type ToolSpec } from "../../core/model.ts";
+import { type JsonObject, type Message, type Model, ModelError, type ToolSpec } from "../../core/core.ts";
 import { textAlone } from "../turn/answer_calls.ts";
 import { BudgetError, type BudgetReached } from "../budget.ts";
 import { type DocumentTools, runDocumentCalls, type ToolAnswer } from "./calls.ts";

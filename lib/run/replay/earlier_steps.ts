@@ -1,9 +1,18 @@
 // What runs of one document, one after another, have done: the next one takes what came of a step from here when it is about to do the
 // same with the same input. A journal of its own stands behind each run, so that each can be resumed, traced and listed by itself.
-import type { RunEvent, StepKind } from "../../core/event.ts";
-import type { BeginOptions, RunJournal, StepOutcome, StepStart, StepTurn } from "../../core/journal.ts";
-import { canonicalJson, isJsonObject, type Json } from "../../core/json.ts";
-import { sha256 } from "../../core/sha256.ts";
+import {
+  type BeginOptions,
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  type RunEvent,
+  type RunJournal,
+  sha256,
+  type StepKind,
+  type StepOutcome,
+  type StepStart,
+  type StepTurn,
+} from "../../core/core.ts";
 import { aroundJournal } from "./program_order.ts";
 
 /** Reads are done anew: what they give may be what has changed. A write costs nothing, and what it wrote may be gone. */

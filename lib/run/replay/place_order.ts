@@ -2,7 +2,7 @@
 // gets the same in the same order: so outcomes are given one in a turn of the event loop, and after a resume in the recorded order, each
 // when all that was begun and given before it has been begun and given again.
 
-import { eventLoopTurn } from "../../core/async.ts";
+import { eventLoopTurn } from "../../core/core.ts";
 
 /** A step or a turn's answer was begun or ended before the run was resumed. */
 export interface RecordedMark {

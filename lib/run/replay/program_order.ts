@@ -1,10 +1,14 @@
 // The programs of a run, and what they are given in which order: the tactic, and what its calls and steps do inside.
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { RunEvent } from "../../core/event.ts";
-import { DivergedError, type RunJournal, type StepOutcome } from "../../core/journal.ts";
-import { ModelError } from "../../core/model.ts";
-import type { PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  DivergedError,
+  messageOf,
+  ModelError,
+  type PromptError,
+  type RunEvent,
+  type RunJournal,
+  type StepOutcome,
+} from "../../core/core.ts";
 import { AgentError } from "../agent/call_state.ts";
 import { PlaceOrder, type RecordedMark } from "./place_order.ts";
 import type { Run } from "../run.ts";

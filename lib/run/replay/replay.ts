@@ -2,12 +2,23 @@
 // handed to the engine, what the engine did is waited for. Events leave in the record's order and with its times, whatever the
 // order in which the engine comes to them.
 
-import { Channel } from "../../core/async.ts";
-import type { RunEvent, RunEventBody } from "../../core/event.ts";
-import type { RecordLine, RunStart, StepOutcome, StepStart } from "../../core/journal.ts";
-import { canonicalJson, firstDifference } from "../../core/json.ts";
-import type { Json } from "../../core/json.ts";
-import { ABORT_KEY, ReplayError, SOURCE_END_KEY, SOURCE_ERROR_KEY, TOLD_KEY } from "../../core/journal.ts";
+import {
+  ABORT_KEY,
+  canonicalJson,
+  Channel,
+  firstDifference,
+  type Json,
+  type RecordLine,
+  ReplayError,
+  type RunEvent,
+  type RunEventBody,
+  type RunStart,
+  SOURCE_END_KEY,
+  SOURCE_ERROR_KEY,
+  type StepOutcome,
+  type StepStart,
+  TOLD_KEY,
+} from "../../core/core.ts";
 
 /** A step as a record answers it. */
 export interface ReplayedStep {

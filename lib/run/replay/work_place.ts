@@ -1,12 +1,17 @@
 // Where the work of a run happens. A key that came of the order of arrival would give one branch the outcome of another after a resume: it
 // comes of the place, the name and what goes in.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { eventLoopTurn, isPromise, isStream } from "../../core/async.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import { DivergedError } from "../../core/journal.ts";
-import { canonicalJson, type Json } from "../../core/json.ts";
-import { PromptError } from "../../core/prompt_error.ts";
-import { sha256 } from "../../core/sha256.ts";
+import {
+  type AnyGadget,
+  canonicalJson,
+  DivergedError,
+  eventLoopTurn,
+  isPromise,
+  isStream,
+  type Json,
+  PromptError,
+  sha256,
+} from "../../core/core.ts";
 import type { PlaceOrder } from "./place_order.ts";
 import { orderOf } from "./program_order.ts";
 import type { Run } from "../run.ts";

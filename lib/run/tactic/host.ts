@@ -1,14 +1,18 @@
 // The effects of a tactic in a run.
-import { toldMs } from "../../core/clock.ts";
-import { DivergedError, type StepOutcome } from "../../core/journal.ts";
-import { type Json, toJson } from "../../core/json.ts";
-import { PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  DivergedError,
+  type Json,
+  messageOf,
+  orAborted,
+  PromptError,
+  type StepOutcome,
+  toJson,
+  toldMs,
+} from "../../core/core.ts";
 import type { PromptRegistry } from "../../prompt/registry.ts";
 import { foundValue } from "../../schema/issue.ts";
 import type { Agent } from "../agent/agent.ts";
 import { tellStepEnd } from "../effect.ts";
-import { orAborted } from "../../core/async.ts";
 import { orderOf } from "../replay/program_order.ts";
 import type { ReplayedStep } from "../replay/replay.ts";
 import type { Begun, Run } from "../run.ts";

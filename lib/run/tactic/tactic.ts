@@ -1,7 +1,11 @@
-import { linkedSignal, orAborted } from "../../core/async.ts";
-import { isRecord } from "../../core/json.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { defineError, PromptError } from "../../core/prompt_error.ts";
+import {
+  defineError,
+  didYouMeanNames,
+  isRecord,
+  linkedSignal,
+  orAborted,
+  PromptError,
+} from "../../core/core.ts";
 import { defaultRuntime, type PromptRegistry } from "../../prompt/registry.ts";
 import type { Agent } from "../agent/agent.ts";
 

@@ -1,8 +1,6 @@
 // The calls of one answer of a model, whichever way it writes them: blocks in its text, or the provider's own calls. Both come in as
 // they are written and go to one graph.
-import { isJsonObject, type Json, parseJson } from "../../core/json.ts";
-import type { ToolCall } from "../../core/message.ts";
-import { messageOf } from "../../core/source_error.ts";
+import { isJsonObject, type Json, messageOf, parseJson, type ToolCall } from "../../core/core.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { type CallEvent, CallParser } from "../../parse/calls/calls.ts";
 import { undecided } from "../../schema/text_value.ts";

@@ -1,6 +1,13 @@
 // What the answer to a step of a conversation has to be: text, or JSON of a schema.
-import { type JsonSchema, jsonSchemaOf, type Schema } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  jsonSchemaOf,
+  type Schema,
+  toJson,
+} from "../../core/core.ts";
 import { replyJson } from "../../prompt/contract.ts";
 import { placed, WRAPPERS } from "../../schema/failure.ts";
 import { toPointer } from "../../schema/issue.ts";

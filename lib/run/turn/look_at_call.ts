@@ -1,12 +1,20 @@
 // A call of an agent's model before it runs (prompts.md 9.3): what cannot run is answered with a text that the model reads.
-import { type AnyGadget, isStandardSchema } from "../../core/gadget.ts";
-import { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
-import { argumentsOf, type ToolCall } from "../../core/message.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type AnyGadget,
+  argumentsOf,
+  canonicalJson,
+  isJsonObject,
+  isStandardSchema,
+  type Json,
+  type JsonObject,
+  messageOf,
+  orAborted,
+  parseJson,
+  type ToolCall,
+} from "../../core/core.ts";
 import { type CheckedValue, checkValue, issueLines } from "../../prompt/check_value.ts";
 import { measure } from "../../schema/text_value.ts";
 import type { AgentCall } from "../agent/call_state.ts";
-import { orAborted } from "../../core/async.ts";
 import { markedText } from "./tool_round.ts";
 
 /** The calls of one turn that gave a result: the same again is not run. */

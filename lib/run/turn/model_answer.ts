@@ -1,6 +1,13 @@
-import type { Message, Reasoning, ToolCall } from "../../core/message.ts";
-import { type Json, objectOrEmpty, toJson } from "../../core/json.ts";
-import type { FinishReason, Usage } from "../../core/model.ts";
+import {
+  type FinishReason,
+  type Json,
+  type Message,
+  objectOrEmpty,
+  type Reasoning,
+  toJson,
+  type ToolCall,
+  type Usage,
+} from "../../core/core.ts";
 
 /** What a model answered: the outcome of a model step. */
 export interface ModelAnswer {

@@ -1,19 +1,24 @@
 // One answer of a model: one journaled step. Its calls start while it is still coming. What it has said as far as its last whole call is
 // kept with the start of that call; when the process or the connection ends there, that is the whole answer.
-import { eachUntilAborted } from "../../core/async.ts";
-import { toldMs } from "../../core/clock.ts";
-import { isJsonObject, type Json, parseJson, toJson } from "../../core/json.ts";
-import type { Message, Reasoning, ToolCall } from "../../core/message.ts";
 import {
+  eachUntilAborted,
+  isJsonObject,
+  type Json,
+  type Message,
+  messageOf,
   type Model,
   ModelError,
   modelErrorCode,
   type ModelPart,
   type ModelRequest,
-} from "../../core/model.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { messageOf } from "../../core/source_error.ts";
-import type { StepError } from "../../core/event.ts";
+  parseJson,
+  type Reasoning,
+  type Secrets,
+  type StepError,
+  toJson,
+  toldMs,
+  type ToolCall,
+} from "../../core/core.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import { againIn } from "./provider_sleep.ts";
 import {

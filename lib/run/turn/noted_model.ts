@@ -1,13 +1,16 @@
-import { isJsonObject, type Json, objectOrEmpty, toJson } from "../../core/json.ts";
 import {
+  isJsonObject,
+  type Json,
+  messageOf,
   type Model,
   ModelError,
   modelErrorCode,
   type ModelPart,
   type ModelRequest,
+  objectOrEmpty,
+  toJson,
   wrappedModel,
-} from "../../core/model.ts";
-import { messageOf } from "../../core/source_error.ts";
+} from "../../core/core.ts";
 import type { Run } from "../run.ts";
 
 /**

@@ -1,10 +1,19 @@
 // What a model is offered with a prompt (prompts.md 5, 9.1): gadgets, and what its provider runs itself.
-import { type Catalog, type CatalogEntry, EntryError } from "../../core/catalog.ts";
-import { type AnyGadget, jsonSchemaOf } from "../../core/gadget.ts";
-import { type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
-import { type Model, ModelError, type ToolSpec } from "../../core/model.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  type CatalogEntry,
+  didYouMeanNames,
+  EntryError,
+  type Json,
+  type JsonObject,
+  jsonSchemaOf,
+  messageOf,
+  type Model,
+  ModelError,
+  toJsonObject,
+  type ToolSpec,
+} from "../../core/core.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { gadgetFromNote, gadgetNote } from "../calls/gadget.ts";
 import { CallError } from "../calls/step.ts";

@@ -1,7 +1,11 @@
-import { linkedSignal, orAborted } from "../../core/async.ts";
-import type { StepOutcome } from "../../core/journal.ts";
-import { isJsonObject } from "../../core/json.ts";
-import { ModelError, type ModelErrorCode } from "../../core/model.ts";
+import {
+  isJsonObject,
+  linkedSignal,
+  ModelError,
+  type ModelErrorCode,
+  orAborted,
+  type StepOutcome,
+} from "../../core/core.ts";
 import { performEffect } from "../effect.ts";
 import type { Begun, Run } from "../run.ts";
 

@@ -1,18 +1,22 @@
 // The calls of one answer of an agent's model (prompts.md 9.3). What cannot run is answered too: every failure is a text that the model
 // reads, and the calls that are left run at once.
-import { isPromise } from "../../core/async.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import type { CallErrorCode } from "../../core/event.ts";
 import {
   type AnyGadget,
+  type CallErrorCode,
+  type Catalog,
   type GadgetCall,
   type GadgetContext,
   hasLateFormat,
+  isJsonObject,
+  isPromise,
+  type Json,
+  type JsonObject,
   LATE_FORMAT,
-} from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, objectOrEmpty, toJson } from "../../core/json.ts";
-import type { ToolCall } from "../../core/message.ts";
-import { messageOf } from "../../core/source_error.ts";
+  messageOf,
+  objectOrEmpty,
+  toJson,
+  type ToolCall,
+} from "../../core/core.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { escapeLines } from "../../parse/calls/write.ts";
 import { display } from "../../prompt/value_text.ts";

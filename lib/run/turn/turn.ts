@@ -1,6 +1,6 @@
 // The one loop of a model and its gadgets (turn.md 2). What is asked, and what comes of an answer, is for the kind of the turn to say: a
 // call file's model, a prompt, a document, a conversation.
-import { ModelError } from "../../core/model.ts";
+import { ModelError } from "../../core/core.ts";
 import { type Budget, type BudgetReached, budgetReached } from "../budget.ts";
 import type { ModelAnswer } from "./model_answer.ts";
 import { askModel, type ModelStepOptions } from "./model_step.ts";

@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { Channel } from "../../core/async.ts";
-import { CutText } from "../../core/gadget.ts";
-import type { Json } from "../../core/json.ts";
+import { Channel, CutText, type Json } from "../../core/core.ts";
 import { LogBudget } from "../log_budget.ts";
 
 /** Progress is told so often: nobody looks at more of one call. */

@@ -1,9 +1,14 @@
 // The effects that one process asks for. How many are done at once, and how many wait, is bounded: a process can ask faster than anybody
 // can do, and what it gets takes our memory until it reads it.
-import { linkedSignal } from "../../core/async.ts";
-import { encodeFrame, FrameReader } from "../../core/frames.ts";
-import type { EffectOp, FromGadget, ToGadget } from "../../core/gadget_message.ts";
-import type { PermissionRefused } from "../../core/world.ts";
+import {
+  type EffectOp,
+  encodeFrame,
+  FrameReader,
+  type FromGadget,
+  linkedSignal,
+  type PermissionRefused,
+  type ToGadget,
+} from "../../core/core.ts";
 import type { BytePipe } from "../../host/commands/gadget_process.ts";
 import { type EffectOutcome, failedEffect } from "../effects.ts";
 import type { OpenCall } from "./call.ts";

@@ -1,6 +1,4 @@
-import { CrashError, ResultError } from "../../core/gadget.ts";
-import type { ThrownError } from "../../core/gadget_message.ts";
-import { SourceError } from "../../core/source_error.ts";
+import { CrashError, ResultError, SourceError, type ThrownError } from "../../core/core.ts";
 import type { GadgetProcessEnd } from "../../host/commands/gadget_process.ts";
 
 /** The process of a gadget is not there any more, or never was; the message says why and what to do. */

@@ -1,4 +1,4 @@
-import { encodeFrame, type Frame, FrameReader } from "../../core/frames.ts";
+import { encodeFrame, type Frame, FrameReader } from "../../core/core.ts";
 import type { BytePipe } from "../../host/commands/gadget_process.ts";
 
 /** From here on whoever sends should wait: the other side is slower. */

@@ -2,12 +2,13 @@ import {
   type AnyGadget,
   type GadgetCall,
   type GadgetContext,
+  type GadgetDescription,
+  type Json,
   LATE_FORMAT,
   SENT,
   type SentContext,
-} from "../../core/gadget.ts";
-import type { GadgetDescription } from "../../core/gadget_message.ts";
-import { type Json, toJson } from "../../core/json.ts";
+  toJson,
+} from "../../core/core.ts";
 import { GadgetThrown } from "./failure.ts";
 import type { GadgetHost } from "./host.ts";
 

@@ -1,10 +1,14 @@
 // One gadget module. Its process is started on first use, ended when nobody has used it for a while, and started again after it crashed.
 import { pathToFileURL } from "node:url";
-import { isStream, linkedSignal } from "../../core/async.ts";
-import { CutText, type GadgetCall } from "../../core/gadget.ts";
-import type { GadgetDescription } from "../../core/gadget_message.ts";
-import type { Json } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  CutText,
+  type GadgetCall,
+  type GadgetDescription,
+  isStream,
+  type Json,
+  linkedSignal,
+  messageOf,
+} from "../../core/core.ts";
 import { EarlyEnd, type GadgetProcess, type StartGadgetProcess } from "../../host/commands/gadget_process.ts";
 import { quietTimer } from "../../host/process.ts";
 import type { PerformEffect } from "./effects.ts";

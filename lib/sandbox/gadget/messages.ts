@@ -1,8 +1,16 @@
 // What a process says, checked by hand: it is foreign. What comes out holds the fields that belong to its message and no others.
-import { GADGET_NAME } from "../../core/gadget.ts";
-import type { EffectOp, FromGadget, GadgetDescription, ThrownError } from "../../core/gadget_message.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { PermissionKind, Permissions } from "../../core/world.ts";
+import {
+  type EffectOp,
+  type FromGadget,
+  GADGET_NAME,
+  type GadgetDescription,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type PermissionKind,
+  type Permissions,
+  type ThrownError,
+} from "../../core/core.ts";
 
 /** As many bytes as may lie beside a message that has no use for any. */
 const NO_BYTES = 0;

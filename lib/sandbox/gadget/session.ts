@@ -1,9 +1,15 @@
 // One process of a gadget, from the moment it has connected until it is gone. It is over once: then every call has failed with the same
 // words, every effect is aborted, and the process is killed.
-import { type Frame, FrameError } from "../../core/frames.ts";
-import { InputError } from "../../core/gadget.ts";
-import type { EffectOp, FromGadget, GadgetDescription, ToGadget } from "../../core/gadget_message.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type EffectOp,
+  type Frame,
+  FrameError,
+  type FromGadget,
+  type GadgetDescription,
+  InputError,
+  messageOf,
+  type ToGadget,
+} from "../../core/core.ts";
 import type { GadgetProcess, GadgetProcessEnd } from "../../host/commands/gadget_process.ts";
 import { quietTimer } from "../../host/process.ts";
 import { FrameChannel, maybeFrame } from "./frames.ts";

@@ -1,7 +1,7 @@
 // Loaded with the first TypeScript only: amaro is almost four megabytes.
 
 import { createContext, runInContext } from "node:vm";
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/core.ts";
 
 /** What a module that was stripped of its types is, or why it cannot be. */
 export type Stripped =

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { shownPath } from "../../core/paths.ts";
+import { shownPath } from "../../core/core.ts";
 import type { PreparedGraph, PreparedModule } from "./prepare_modules.ts";
 import { decodeMap, type Mapping, sourcePlace } from "./source_map.ts";
 

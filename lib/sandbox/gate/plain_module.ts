@@ -1,5 +1,4 @@
-import { jsonProblem } from "../../core/json_fault.ts";
-import { SourceError } from "../../core/source_error.ts";
+import { jsonProblem, SourceError } from "../../core/core.ts";
 import { decodeMap, type Mapping } from "./source_map.ts";
 import { GATE_CODE, gateError, type SourceText } from "./source.ts";
 

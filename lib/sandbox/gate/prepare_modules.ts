@@ -2,13 +2,11 @@
 // module loads was found here, judged by its real path, read once, and written anew as an import of a file beside it.
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { sha256 } from "../../core/sha256.ts";
-import type { Files } from "../../core/world.ts";
+import { type Files, sha256, shownPath, wayInside } from "../../core/core.ts";
 import { facadeFile, PURE_NODE_NAMES } from "./allowed_names.ts";
 import type { FoundImport, NamedImport } from "./find_imports.ts";
 import { type PlainModule, plainModule } from "./plain_module.ts";
 import { rewriteImports } from "./rewrite_imports.ts";
-import { shownPath, wayInside } from "../../core/paths.ts";
 import { gateError, MAX_GRAPH_BYTES, readSource, type SourceText } from "./source.ts";
 import { encodeMap, moveMappings, sameMappings, sourcePlace } from "./source_map.ts";
 

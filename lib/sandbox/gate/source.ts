@@ -1,6 +1,4 @@
-import { decodeUtf8 } from "../../core/file_text.ts";
-import { SourceError, spanAt } from "../../core/source_error.ts";
-import { FileError, type Files } from "../../core/world.ts";
+import { decodeUtf8, FileError, type Files, SourceError, spanAt } from "../../core/core.ts";
 
 /** How many bytes of modules a gadget may have. */
 export const MAX_GRAPH_BYTES = 5 * 1024 * 1024;

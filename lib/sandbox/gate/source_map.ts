@@ -1,5 +1,5 @@
 // Source maps (ECMA-426), as far as the gate needs them: one source, no names.
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/core.ts";
 
 /** A place of the generated text and its place in the source: all from 0, columns in UTF-16 units. */
 export interface Mapping {

@@ -1,5 +1,4 @@
-import { toJsonObject } from "../../core/json.ts";
-import { objectOf, onlyFields } from "../../core/object_schema.ts";
+import { objectOf, onlyFields, toJsonObject } from "../../core/core.ts";
 import type { RunHandle, TalkHandle } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";

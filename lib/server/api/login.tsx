@@ -1,4 +1,4 @@
-import { onlyFields } from "../../core/object_schema.ts";
+import { onlyFields } from "../../core/core.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { html, seeOther } from "../answers.ts";
 import { openAssets } from "../pages/assets.ts";

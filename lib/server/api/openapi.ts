@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isRecord } from "../../core/json.ts";
+import { isRecord, type JsonSchema } from "../../core/core.ts";
 import { json } from "../answers.ts";
 import { titleOf } from "../problem.ts";
 import { type Accepts, defineRoute, openapiPath, pathNames, type Route, type RouteAnswer } from "../route.ts";

@@ -1,4 +1,4 @@
-import { objectOf, onlyFields } from "../../core/object_schema.ts";
+import { objectOf, onlyFields } from "../../core/core.ts";
 import { type RunHandle, type Service, ServiceError } from "../../service/service.ts";
 import { empty, json } from "../answers.ts";
 import { defineRoute } from "../route.ts";

@@ -1,5 +1,4 @@
-import { toJsonObject } from "../../core/json.ts";
-import { objectOf, onlyFields } from "../../core/object_schema.ts";
+import { objectOf, onlyFields, toJsonObject } from "../../core/core.ts";
 import { quietTimer } from "../../host/process.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";

@@ -1,7 +1,6 @@
 // The schemas that several routes have in common: what comes in is checked by them, and the OpenAPI document has each of them once.
 
-import type { JsonSchema } from "../../core/gadget.ts";
-import { objectOf } from "../../core/object_schema.ts";
+import { type JsonSchema, objectOf } from "../../core/core.ts";
 
 /** Longer names of anything are a mistake. */
 export const MAX_NAME = 1_000;

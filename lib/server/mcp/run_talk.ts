@@ -1,6 +1,6 @@
 // What a client hears of a run while it waits for its result, and what it is asked.
 
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 import { OwnTexts } from "../../render/turn_texts.ts";
 import { framesOf } from "../../service/runs/reader.ts";
 import type { Answer, OpenAsk, RunHandle } from "../../service/service.ts";

@@ -10,8 +10,7 @@ import {
   type ServerContext,
   specTypeSchemas,
 } from "@modelcontextprotocol/server";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, type JsonSchema, toJsonObject } from "../../core/core.ts";
 import { undecided } from "../../schema/text_value.ts";
 import { issuesText, validateInput } from "../../schema/validate.ts";
 import type { CatalogJson } from "../../service/look/look.ts";

@@ -1,9 +1,7 @@
 // MCP on standard input and output, for one client that has started this process.
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { isRecord, parseJson } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { type StdioLine, stdioLines } from "../../core/stdio_lines.ts";
+import { isRecord, messageOf, parseJson, type StdioLine, stdioLines } from "../../core/core.ts";
 import type { Service } from "../../service/service.ts";
 import { mcpServer, tellChanged } from "./server.ts";
 import { CatalogWatch } from "./tools.ts";

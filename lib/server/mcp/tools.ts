@@ -1,9 +1,13 @@
 // What of a project can be called over MCP: gadgets, agents, documents and prompts.
-import { objectOf, onlyFields } from "../../core/object_schema.ts";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isRecord, type JsonObject } from "../../core/json.ts";
-import { mcpNames } from "../../core/mcp_server.ts";
-import { sha256 } from "../../core/sha256.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type JsonSchema,
+  mcpNames,
+  objectOf,
+  onlyFields,
+  sha256,
+} from "../../core/core.ts";
 import type { CatalogJson, GadgetJson, ListedAgent, ListedDocument } from "../../service/look/look.ts";
 
 /** What a call of a tool does. */

@@ -1,7 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
-import type { ToolCall } from "../../core/message.ts";
-import type { ModelPart, Usage } from "../../core/model.ts";
-import type { RunEvent } from "../../core/event.ts";
+import type { JsonObject, ModelPart, RunEvent, ToolCall, Usage } from "../../core/core.ts";
 import { framesOf } from "../../service/runs/reader.ts";
 import type { RunHandle, RunState } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";

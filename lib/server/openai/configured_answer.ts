@@ -1,4 +1,4 @@
-import type { Model, ModelPart, ModelRequest, ToolSpec } from "../../core/model.ts";
+import type { Model, ModelPart, ModelRequest, ToolSpec } from "../../core/core.ts";
 import { type Service, ServiceError } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
 import { answerHead, type MadeAnswer } from "./answer.ts";

@@ -1,4 +1,4 @@
-import type { ContentPart, Message, ToolCall } from "../../core/message.ts";
+import type { ContentPart, Message, ToolCall } from "../../core/core.ts";
 import type { ChatBody } from "./schemas.ts";
 import { badField } from "./problem.ts";
 

@@ -1,6 +1,6 @@
 // What stands behind the name of a model of the project itself: an agent, a profile, a document or a prompt.
 
-import { didYouMean } from "../../core/nearest.ts";
+import { didYouMean } from "../../core/core.ts";
 import type { CatalogJson, CatalogPart, Look } from "../../service/look/look.ts";
 import { HttpProblem } from "../problem.ts";
 

@@ -1,8 +1,5 @@
 // What clients of OpenAI ask: models, and chat completions.
-import { objectOf } from "../../core/object_schema.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { ToolCall } from "../../core/message.ts";
-import type { ModelPart } from "../../core/model.ts";
+import { type JsonObject, type ModelPart, objectOf, type ToolCall } from "../../core/core.ts";
 import { quietTimer } from "../../host/process.ts";
 import { json } from "../answers.ts";
 import { failureOf, type ProblemDetails } from "../problem.ts";

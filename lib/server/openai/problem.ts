@@ -1,9 +1,12 @@
 // Errors as clients of OpenAI know them: `{error: {message, type, param, code}}`.
 
-import { decodeSegment, isRecord } from "../../core/json.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { ModelError } from "../../core/model.ts";
-import type { ModelErrorCode } from "../../core/model.ts";
+import {
+  decodeSegment,
+  isRecord,
+  type JsonObject,
+  ModelError,
+  type ModelErrorCode,
+} from "../../core/core.ts";
 import { json } from "../answers.ts";
 import { HttpProblem } from "../problem.ts";
 import type { ProblemDetails } from "../problem.ts";

@@ -1,5 +1,5 @@
 // Answers of what is run for them: a profile, a document, a prompt or a tactic.
-import { type Json, type JsonObject, maybeJsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, maybeJsonObject } from "../../core/core.ts";
 import { isInsideCall } from "../../render/shown_text.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
 import type { Service } from "../../service/service.ts";

@@ -1,6 +1,6 @@
 // What `POST /v1/chat/completions` takes and gives, as OpenAI has it; fields that are not named here are let through unread, since
 // clients send more than they use.
-import { objectOf } from "../../core/object_schema.ts";
+import { objectOf } from "../../core/core.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { badField } from "./problem.ts";
 

@@ -1,7 +1,5 @@
 // Answers of agents. The client sends all that was said each time; the conversation that it means is found by that, or named.
-import type { RunEvent } from "../../core/event.ts";
-import type { Usage } from "../../core/model.ts";
-import { addUsage } from "../../core/usage.ts";
+import { addUsage, type RunEvent, type Usage } from "../../core/core.ts";
 import { OwnTexts } from "../../render/turn_texts.ts";
 import {
   type RunHandle,

@@ -1,5 +1,5 @@
 // What a client remembers of a conversation with an agent, and what the agent's own log has of it: the same, when it is the same one.
-import { sha256 } from "../../core/sha256.ts";
+import { sha256 } from "../../core/core.ts";
 import type { TalkState } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
 import { BETWEEN } from "./answer.ts";

@@ -1,6 +1,6 @@
 // The files that pages load. A compiled program has them inside, made beforehand; else they are made of the sources, once, for the first page.
 
-import { isRecord } from "../../core/json.ts";
+import { isRecord } from "../../core/core.ts";
 import { maybeOwnFile } from "../../host/paths.ts";
 import type { PageAssets } from "../../service/look/page_assets.ts";
 

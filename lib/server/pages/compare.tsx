@@ -1,5 +1,5 @@
 // Two runs side by side: what they took, and each step that did not go the same way.
-import { onlyFields } from "../../core/object_schema.ts";
+import { onlyFields } from "../../core/core.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { duration } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";

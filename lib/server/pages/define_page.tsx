@@ -1,7 +1,6 @@
 // A page is a route whose answer is HTML. What keeps it from being made is a page too.
-import { objectOf, onlyFields } from "../../core/object_schema.ts";
+import { type JsonSchema, objectOf, onlyFields } from "../../core/core.ts";
 import { basename } from "node:path";
-import type { JsonSchema } from "../../core/gadget.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { type AnswerOptions, html } from "../answers.ts";
 import { openAssets } from "./assets.ts";

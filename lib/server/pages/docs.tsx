@@ -1,7 +1,6 @@
 // The page that explains the API: made of the same table as the OpenAPI document, so that it needs no program of somebody else, nor a network.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isRecord, type Json } from "../../core/json.ts";
+import { isRecord, type Json, type JsonSchema } from "../../core/core.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { Badge, Block, List } from "./parts.tsx";

@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { isRecord, type Json } from "../../core/json.ts";
+import { isRecord, type Json } from "../../core/core.ts";
 import type {
   DocumentPageJson,
   ListedCalls,

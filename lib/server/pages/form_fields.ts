@@ -1,7 +1,15 @@
 // A form for what a JSON Schema describes, as data, and the way back: from the texts of a form to the value.
 
-import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import { decodeSegment, encodeSegment, isJsonObject, isRecord, parseJson } from "../../core/json.ts";
+import {
+  decodeSegment,
+  encodeSegment,
+  isJsonObject,
+  isRecord,
+  type Json,
+  type JsonObject,
+  objectOrEmpty,
+  parseJson,
+} from "../../core/core.ts";
 import { undecided } from "../../schema/text_value.ts";
 import { validateInput } from "../../schema/validate.ts";
 

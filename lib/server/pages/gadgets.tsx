@@ -1,5 +1,5 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/core.ts";
 import type { GadgetJson } from "../../service/look/look.ts";
 import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";

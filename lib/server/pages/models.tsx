@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/core.ts";
 import type { ListedModel, Look } from "../../service/look/look.ts";
 import { definePage, SEARCH_QUERY } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";

@@ -1,5 +1,5 @@
 // The pages, and what they load and post to.
-import { objectOf } from "../../core/object_schema.ts";
+import { objectOf } from "../../core/core.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { basename } from "node:path";
 import { type TracePage, tracePage } from "../../render/trace/page.ts";

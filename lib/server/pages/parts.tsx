@@ -1,7 +1,7 @@
 // What many pages have: states, tables, facts, texts.
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Json } from "../../core/json.ts";
+import type { Json } from "../../core/core.ts";
 import { statusTone } from "../../render/step_words.ts";
 import type { ProblemJson } from "../../service/look/look.ts";
 

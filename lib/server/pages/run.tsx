@@ -1,8 +1,7 @@
 // One run: while it goes on, what it says, calls and writes; when it is over, what came of it and its timeline.
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { RunNotFoundError, type RunTrace } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
+import { type Json, RunNotFoundError, type RunTrace } from "../../core/core.ts";
 import { liveState, updateLive } from "../../render/live/state.ts";
 import { figuresLine } from "../../render/run_tally.ts";
 import { duration, resultText, usageWords } from "../../render/shown_text.ts";

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/core.ts";
 import { type FormField, formFields } from "./form_fields.ts";
 import { Sentence } from "./parts.tsx";
 

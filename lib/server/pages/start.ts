@@ -1,6 +1,5 @@
 // What the forms of the pages are posted to: it works without a script, and says with one what is wrong with which field.
-import { objectOf } from "../../core/object_schema.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, objectOf } from "../../core/core.ts";
 import type { Look } from "../../service/look/look.ts";
 import type { Service, StartRun } from "../../service/service.ts";
 import { json, problem, seeOther } from "../answers.ts";

@@ -2,8 +2,7 @@
 // or an archive, in years.
 import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { RunTrace } from "../../core/journal.ts";
-import { sha256 } from "../../core/sha256.ts";
+import { type RunTrace, sha256 } from "../../core/core.ts";
 import { counted } from "../../render/run_tally.ts";
 import { costWords, duration, resultText } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";

@@ -1,10 +1,12 @@
 import { dirname } from "node:path";
-import type { Catalog } from "../../core/catalog.ts";
-import { withoutByteOrderMark } from "../../core/file_text.ts";
-import { encodeSegment } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import {
+  type Catalog,
+  didYouMean,
+  encodeSegment,
+  FileError,
+  messageOf,
+  withoutByteOrderMark,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { completeMarkers } from "../../parse/calls/header.ts";
 import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";

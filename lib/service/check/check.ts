@@ -2,12 +2,17 @@ import { basename, dirname, join, resolve } from "node:path";
 import { foldName } from "../../catalog/catalog.ts";
 import { COMMAND_NAMES } from "../../catalog/config/config.ts";
 import { readConfig, type WrittenConfig } from "../../catalog/config/read.ts";
-import { isInside } from "../../core/paths.ts";
+import {
+  byPlace,
+  didYouMean,
+  FileError,
+  isInside,
+  maybeText,
+  messageOf,
+  PermissionRefused,
+  ProblemsError,
+} from "../../core/core.ts";
 import { checkAgent } from "../../check/check_agent.ts";
-import { maybeText } from "../../core/file_text.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { byPlace, messageOf, ProblemsError } from "../../core/source_error.ts";
-import { FileError, PermissionRefused } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { configuredServers } from "../../project/configured_servers.ts";

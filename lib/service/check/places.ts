@@ -1,10 +1,6 @@
 import { join } from "node:path";
 import { compileGlob } from "../../../gadgets/_glob.ts";
-import { projectPath } from "../../core/paths.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import { LOCK_FILE } from "../../core/gadget_lock.ts";
-import { messageOf, type Span } from "../../core/source_error.ts";
-import type { World } from "../../core/world.ts";
+import { type AnyGadget, LOCK_FILE, messageOf, projectPath, type Span, type World } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { configuredServers } from "../../project/configured_servers.ts";

@@ -1,9 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { isInside } from "../../core/paths.ts";
-import { maybeText } from "../../core/file_text.ts";
-import type { Problem } from "../../core/prompt_error.ts";
-import { spanAt } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, isInside, maybeText, type Problem, spanAt } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { readPromptFile } from "../../parse/files/prompt.ts";
 import { type LineProblem, splitFrontMatter } from "../../parse/yaml/front_matter.ts";

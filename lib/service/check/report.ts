@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { byPlace, ProblemsError, SourceError } from "../../core/source_error.ts";
+import { byPlace, ProblemsError, SourceError } from "../../core/core.ts";
 import { lookAt } from "../../host/paths.ts";
 import { findCutValues } from "../../parse/yaml/tags.ts";
 import type { ProblemRule, ToldProblem } from "../../render/problems.ts";

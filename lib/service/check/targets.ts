@@ -1,5 +1,5 @@
 import { basename, dirname, relative, resolve } from "node:path";
-import { FileError, type Files } from "../../core/world.ts";
+import { FileError, type Files } from "../../core/core.ts";
 import { realPath } from "../../host/paths.ts";
 import { isAgentName } from "../../parse/agent/agent.ts";
 import type { CheckPlaces } from "./places.ts";

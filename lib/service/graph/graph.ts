@@ -1,8 +1,5 @@
 import { resolve } from "node:path";
-import { isInside, pathFromFolder } from "../../core/paths.ts";
-import { withoutByteOrderMark } from "../../core/file_text.ts";
-import { SourceError } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, isInside, pathFromFolder, SourceError, withoutByteOrderMark } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import type { AgentFile, AgentStep, StepFlow } from "../../parse/agent/agent.ts";

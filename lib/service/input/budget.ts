@@ -1,5 +1,4 @@
-import { present } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
+import { didYouMean, present } from "../../core/core.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";
 import { UsageError } from "../exit_code.ts";

@@ -1,10 +1,14 @@
 // The values of prompts are looked at before a run begins: one that could not even be asked leaves nothing behind.
 import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
 import { isDotpromptFile } from "../../catalog/prompts/type_text.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { isRecord, type JsonObject, toJson } from "../../core/json.ts";
-import { PromptError } from "../../core/prompt_error.ts";
+import {
+  didYouMeanNames,
+  isRecord,
+  type JsonObject,
+  type JsonSchema,
+  PromptError,
+  toJson,
+} from "../../core/core.ts";
 import { partsOf } from "../../prompt/parts.ts";
 import { prepareAnyType } from "../../prompt/check_value.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";

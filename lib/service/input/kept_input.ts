@@ -1,6 +1,5 @@
 // What a run has kept of itself is read field by field: another version of Orrery may have kept something else.
-import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
+import { type Json, type JsonObject, type Message, objectOrEmpty } from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";

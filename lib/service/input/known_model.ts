@@ -1,7 +1,6 @@
 // The name of a model is looked at before a run begins that may never ask it: neither its file nor its key has to be there.
 import { acceptedConfig, type Config } from "../../catalog/config/config.ts";
-import type { ModelError } from "../../core/model.ts";
-import { followAliases, maybeModelId, type ModelSettings } from "../../core/model_settings.ts";
+import { followAliases, maybeModelId, type ModelError, type ModelSettings } from "../../core/core.ts";
 import { hostEnv } from "../../host/process.ts";
 import { unknownName, unknownProvider } from "../../models/model_config_error.ts";
 import { maybeProvider } from "../../models/provider/provider.ts";

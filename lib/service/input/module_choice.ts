@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { isRecord, type JsonObject, toJson } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
+import { didYouMean, isRecord, type JsonObject, toJson } from "../../core/core.ts";
 import { readModuleFile } from "../../parse/files/module.ts";
 import { UsageError } from "../exit_code.ts";
 import { flagFile, type NamedAs } from "./prompt_input.ts";

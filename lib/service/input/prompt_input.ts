@@ -1,6 +1,4 @@
-import { isRecord, parseJson } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import { FileError, isRecord, messageOf, parseJson } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { UsageError } from "../exit_code.ts";
 

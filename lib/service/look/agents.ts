@@ -1,10 +1,8 @@
-import { toJsonObject } from "../../core/json.ts";
-import { projectPath } from "../../core/paths.ts";
+import { FileError, type Files, projectPath, toJsonObject } from "../../core/core.ts";
 import { checkAgent } from "../../check/check_agent.ts";
 import { conditionText } from "../../conversation/failing_condition.ts";
 import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../../conversation/step_slots.ts";
 import { stepTree } from "../../conversation/step_tree.ts";
-import { FileError, type Files } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { type AgentFile, isAgentName, type SlotSource, type StepFlow } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
-import { type Json, type JsonObject, toJson, toJsonObject } from "../../core/json.ts";
+import { type Json, type JsonObject, toJson, toJsonObject } from "../../core/core.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";

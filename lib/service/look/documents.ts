@@ -1,7 +1,5 @@
-import { projectPath } from "../../core/paths.ts";
+import { type Files, type Json, type JsonObject, projectPath } from "../../core/core.ts";
 import type { DocumentGrants, Soon } from "../../check/check_options.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { Files } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
 import type { DocumentSettings } from "../../parse/document/operation.ts";

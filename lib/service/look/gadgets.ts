@@ -1,7 +1,14 @@
-import type { CatalogEntry, EntryGrant } from "../../core/catalog.ts";
-import { type AnyGadget, jsonSchemaOf, type Schema } from "../../core/gadget.ts";
-import { type JsonObject, toJson, toJsonObject } from "../../core/json.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type AnyGadget,
+  type CatalogEntry,
+  type EntryGrant,
+  type JsonObject,
+  jsonSchemaOf,
+  messageOf,
+  type Schema,
+  toJson,
+  toJsonObject,
+} from "../../core/core.ts";
 import type { GadgetJson } from "./look.ts";
 
 /** A gadget of the catalogue; one that cannot be loaded says why. */

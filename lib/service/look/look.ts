@@ -1,6 +1,6 @@
 // What is in a project, as data: lists, pages of one thing, checks. All of it is plain JSON.
 
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/core.ts";
 
 /** A gadget; the schemas are absent where it could not be loaded. */
 export type GadgetJson = {

@@ -1,11 +1,14 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
 import { basename, resolve } from "node:path";
-import { projectPath } from "../../core/paths.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import { type JsonObject, toJsonObject } from "../../core/json.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { FileError } from "../../core/world.ts";
+import {
+  type Catalog,
+  didYouMean,
+  FileError,
+  type JsonObject,
+  projectPath,
+  type Secrets,
+  toJsonObject,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { ModelList } from "../../models/known_models.ts";

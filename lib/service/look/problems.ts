@@ -1,5 +1,4 @@
-import { pathFromFolder } from "../../core/paths.ts";
-import type { Problem } from "../../core/prompt_error.ts";
+import { pathFromFolder, type Problem } from "../../core/core.ts";
 import type { ToldProblem } from "../../render/problems.ts";
 import { type CheckedKind, type ReportedProblem, ruleOf } from "../check/report.ts";
 import type { ProblemJson } from "./look.ts";

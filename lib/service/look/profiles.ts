@@ -1,5 +1,5 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { type Json, toJson, toJsonObject } from "../../core/json.ts";
+import { type Json, toJson, toJsonObject } from "../../core/core.ts";
 import type { ProfileJson } from "./look.ts";
 
 /** A profile as plain data, without what may be secret. */

@@ -2,11 +2,18 @@ import { lineOfExport } from "../../catalog/prompts/claim.ts";
 import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
 import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
 import { isDotpromptFile } from "../../catalog/prompts/type_text.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import { type JsonSchema, jsonSchemaOf } from "../../core/gadget.ts";
-import { isRecord, type Json, type JsonObject, toJson, toJsonObject } from "../../core/json.ts";
-import { PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type Catalog,
+  isRecord,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  jsonSchemaOf,
+  messageOf,
+  PromptError,
+  toJson,
+  toJsonObject,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { keepStdout, NOBODY } from "../../project/trust/grants.ts";
 import { openCatalog, type ProjectFlags, type ProjectSettings } from "../../project/project.ts";

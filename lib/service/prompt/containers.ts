@@ -1,6 +1,4 @@
-import type { Catalog } from "../../core/catalog.ts";
-import type { Model } from "../../core/model.ts";
-import type { World } from "../../core/world.ts";
+import type { Catalog, Model, World } from "../../core/core.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";

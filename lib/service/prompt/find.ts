@@ -1,6 +1,4 @@
-import { typedPath } from "../../core/paths.ts";
-import { nearestNames } from "../../core/nearest.ts";
-import { type Problem, PromptError } from "../../core/prompt_error.ts";
+import { nearestNames, type Problem, PromptError, typedPath } from "../../core/core.ts";
 import { shellWord } from "../../policy/refusal.ts";
 import type { OpenedPrompts } from "../../project/prompt_index.ts";
 import type { ProjectSettings } from "../../project/project.ts";

@@ -1,8 +1,5 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { isInside } from "../../core/paths.ts";
-import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
-import type { Model } from "../../core/model.ts";
-import { FileError, type World } from "../../core/world.ts";
+import { type Catalog, EMPTY_CATALOG, FileError, isInside, type Model, type World } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { modelsByName } from "../../project/models.ts";
 import { isProjectAccepted, type ProjectSettings, wantedModel } from "../../project/project.ts";

@@ -1,7 +1,5 @@
 // The prompts that calls of `RunPrompt` ask, and the documents of `RunFile`. Loaded with the first such call.
-import { memoryFiles } from "../../core/memory_files.ts";
-import type { Model } from "../../core/model.ts";
-import type { Shell, World } from "../../core/world.ts";
+import { memoryFiles, type Model, type Shell, type World } from "../../core/core.ts";
 import { boundedGuarded, boundedWorld, catalogInWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds } from "../../project/document/grants.ts";
 import { type DocumentHome, homeMeans } from "../../project/document/home.ts";

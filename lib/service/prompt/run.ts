@@ -1,7 +1,13 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
-import type { RunEvent } from "../../core/event.ts";
-import { type Json, type JsonObject, objectOrEmpty, present, toJson } from "../../core/json.ts";
-import type { Message } from "../../core/message.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Message,
+  objectOrEmpty,
+  present,
+  type RunEvent,
+  toJson,
+} from "../../core/core.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";

@@ -1,6 +1,4 @@
-import { whenAborted } from "../../core/async.ts";
-import { shown } from "../../core/shown.ts";
-import type { PermissionRefused, User } from "../../core/world.ts";
+import { type PermissionRefused, shown, type User, whenAborted } from "../../core/core.ts";
 import type { Approve } from "../../policy/policy.ts";
 import { Approvals } from "../../run/approvals.ts";
 import type { Answer, OpenAsk } from "../service.ts";

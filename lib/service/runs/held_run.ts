@@ -1,8 +1,12 @@
 // The middle of a run: its engine tells here what happens and never waits; whoever wants to know reads from here, as fast as they can.
-import { toldMs } from "../../core/clock.ts";
-import type { RunEvent, RunKind, RunStatus } from "../../core/event.ts";
-import type { Usage } from "../../core/model.ts";
-import { addUsage } from "../../core/usage.ts";
+import {
+  addUsage,
+  type RunEvent,
+  type RunKind,
+  type RunStatus,
+  toldMs,
+  type Usage,
+} from "../../core/core.ts";
 import type { Asks } from "./asks.ts";
 import { HistoryReader } from "./reader.ts";
 import { RunSummary } from "./summary.ts";

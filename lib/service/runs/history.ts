@@ -1,7 +1,7 @@
 // What is held of the events of a run for its readers: in order, bounded, the text of a step only until its message is there. A reader names
 // the last `seq` that it has seen, so nothing here knows of readers.
 
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 
 /** How much is held. */
 export interface HistoryBounds {

@@ -1,11 +1,12 @@
-import type { RunEvent, RunKind } from "../../core/event.ts";
 import {
   RunEndedError,
+  type RunEvent,
+  type RunKind,
   RunNotFoundError,
   RunOwnedError,
   type RunSummary as KeptSummary,
   type RunTrace,
-} from "../../core/journal.ts";
+} from "../../core/core.ts";
 import { RunSummary } from "./summary.ts";
 import type { HeldRun } from "./held_run.ts";
 import { type RunState, ServiceError } from "../service.ts";

@@ -1,6 +1,6 @@
 import { eventBytes } from "./history.ts";
 import type { HeldRun } from "./held_run.ts";
-import type { RunEvent } from "../../core/event.ts";
+import type { RunEvent } from "../../core/core.ts";
 import type { Frame, RunReader } from "../service.ts";
 
 /** Reads a run from behind a `seq` on. One `next` at a time. */

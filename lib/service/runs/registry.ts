@@ -1,5 +1,5 @@
 // The runs of this process: whether there may be one more, those under way, and those that ended a while ago.
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/core.ts";
 import type { HeldRun } from "./held_run.ts";
 import { type ProjectNow, type ProjectReader, ServiceError } from "../service.ts";
 

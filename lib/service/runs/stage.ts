@@ -1,8 +1,12 @@
 // Runs from the moment they are accepted until they have ended: placed, held for whoever reads them, followed to their end.
-import type { RunEvent } from "../../core/event.ts";
-import type { Journal, RunJournal, RunTrace } from "../../core/journal.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { messageOf } from "../../core/source_error.ts";
+import {
+  type Journal,
+  messageOf,
+  type RunEvent,
+  type RunJournal,
+  type RunTrace,
+  type Secrets,
+} from "../../core/core.ts";
 import { dropGrants, grantsNothing, keepGrants, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import { type DrainRun, RunDrain } from "../../run/drain.ts";
 import type { OpenProject } from "../project_hold.ts";

@@ -1,7 +1,12 @@
-import { toldMs } from "../../core/clock.ts";
-import type { CallErrorCode, RunEvent, RunKind, RunStatus } from "../../core/event.ts";
-import type { Json } from "../../core/json.ts";
-import type { Usage } from "../../core/model.ts";
+import {
+  type CallErrorCode,
+  type Json,
+  type RunEvent,
+  type RunKind,
+  type RunStatus,
+  toldMs,
+  type Usage,
+} from "../../core/core.ts";
 import { keyOf } from "../../render/plain_lines.ts";
 import { EXIT, EXIT_OF_REASON } from "../exit_code.ts";
 

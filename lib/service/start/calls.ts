@@ -1,9 +1,14 @@
 // A text of calls, of a file or as it comes, made ready to run.
-import type { RunEvent } from "../../core/event.ts";
-import { withoutByteOrderMark } from "../../core/file_text.ts";
-import type { RunJournal } from "../../core/journal.ts";
-import { type Json, type JsonObject, objectOrEmpty } from "../../core/json.ts";
-import { FileError, type World } from "../../core/world.ts";
+import {
+  FileError,
+  type Json,
+  type JsonObject,
+  objectOrEmpty,
+  type RunEvent,
+  type RunJournal,
+  withoutByteOrderMark,
+  type World,
+} from "../../core/core.ts";
 import { exactFiles } from "../../host/files/exact_files.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";

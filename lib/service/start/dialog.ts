@@ -1,8 +1,13 @@
-import { type Catalog, EMPTY_CATALOG } from "../../core/catalog.ts";
-import type { JsonSchema } from "../../core/gadget.ts";
-import { type Json, objectOrEmpty, toJson } from "../../core/json.ts";
-import type { Model } from "../../core/model.ts";
-import type { World } from "../../core/world.ts";
+import {
+  type Catalog,
+  EMPTY_CATALOG,
+  type Json,
+  type JsonSchema,
+  type Model,
+  objectOrEmpty,
+  toJson,
+  type World,
+} from "../../core/core.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { findModel } from "../../project/models.ts";
 import { keepStdout, type RunGrants } from "../../project/trust/grants.ts";

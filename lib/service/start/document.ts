@@ -1,15 +1,20 @@
 // A document from its check to its events: what the command line and a server do with it in the same way.
 import { basename, dirname, join, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
-import { isInside } from "../../core/paths.ts";
+import {
+  FileError,
+  isInside,
+  type Json,
+  ModelError,
+  objectOrEmpty,
+  type RunEvent,
+  type RunJournal,
+  type Secrets,
+  type StoredFile,
+  toJson,
+} from "../../core/core.ts";
 import { checkDocument } from "../../check/check_document.ts";
 import { type FileProblem, givenBlocks } from "../../check/check_options.ts";
-import type { RunEvent } from "../../core/event.ts";
-import type { RunJournal, StoredFile } from "../../core/journal.ts";
-import { type Json, objectOrEmpty, toJson } from "../../core/json.ts";
-import { ModelError } from "../../core/model.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { FileError } from "../../core/world.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import {

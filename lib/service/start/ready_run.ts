@@ -1,7 +1,5 @@
-import type { RunEvent } from "../../core/event.ts";
-import type { RunStart } from "../../core/journal.ts";
+import type { Catalog, RunEvent, RunStart } from "../../core/core.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
-import type { Catalog } from "../../core/catalog.ts";
 import type { FoundSecret, KeptRun } from "../../project/open_run.ts";
 import {
   openCatalog,

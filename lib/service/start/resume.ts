@@ -1,8 +1,11 @@
 // A run that was interrupted goes on as it was begun, whoever began it.
-import type { Journal, RunJournal } from "../../core/journal.ts";
-import type { Json } from "../../core/json.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { PermissionRefused } from "../../core/world.ts";
+import {
+  type Journal,
+  type Json,
+  PermissionRefused,
+  type RunJournal,
+  type Secrets,
+} from "../../core/core.ts";
 import {
   addedGrants,
   grantsNothing,

@@ -1,5 +1,4 @@
-import { type RunJournal, StepNotFoundError, type StepRecord } from "../../core/journal.ts";
-import type { User } from "../../core/world.ts";
+import { type RunJournal, StepNotFoundError, type StepRecord, type User } from "../../core/core.ts";
 import { shellWord } from "../../policy/refusal.ts";
 import { NOBODY } from "../../project/trust/grants.ts";
 import { printableLine } from "../../render/shown_text.ts";

@@ -1,9 +1,6 @@
 import { resolve } from "node:path";
 import { type FileProblem, maybeBlock, problemLine } from "../../check/check_options.ts";
-import type { Catalog } from "../../core/catalog.ts";
-import { didYouMean } from "../../core/nearest.ts";
-import { ProblemsError, SourceError } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import { type Catalog, didYouMean, FileError, ProblemsError, SourceError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { writeCalls } from "../../parse/calls/write.ts";

@@ -1,8 +1,15 @@
-import type { Catalog, CatalogEntry } from "../../core/catalog.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import { linkedSignal, whenAborted } from "../../core/async.ts";
-import { ModelError, wrappedModel } from "../../core/model.ts";
-import type { Model, ModelPart, ModelRequest } from "../../core/model.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  type CatalogEntry,
+  linkedSignal,
+  type Model,
+  ModelError,
+  type ModelPart,
+  type ModelRequest,
+  whenAborted,
+  wrappedModel,
+} from "../../core/core.ts";
 
 /** Gives what holds for the answer that is being written. */
 type Turn = () => AbortSignal;

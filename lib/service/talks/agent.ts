@@ -1,9 +1,16 @@
 // What an agent meets in a project, opened and looked at before its first step: `run`, `chat` and `resume` open it in the same way.
 import type { ConversationScope } from "../../conversation/slots.ts";
-import type { Collection } from "../../core/collection.ts";
-import type { Embedder } from "../../core/model.ts";
-import { type Json, type JsonObject, objectOrEmpty, toJsonObject } from "../../core/json.ts";
-import { FileError, PermissionRefused, type PermissionRequest } from "../../core/world.ts";
+import {
+  type Collection,
+  type Embedder,
+  FileError,
+  type Json,
+  type JsonObject,
+  objectOrEmpty,
+  PermissionRefused,
+  type PermissionRequest,
+  toJsonObject,
+} from "../../core/core.ts";
 import { realPath } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";

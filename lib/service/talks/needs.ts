@@ -1,12 +1,16 @@
 // What an agent needs and this run of it would not have. Told before its first step is made: the turn that comes to it may be the tenth.
 import { preloadSlots } from "../../conversation/slots.ts";
-import { didYouMeanNames } from "../../core/nearest.ts";
-import type { AnyGadget } from "../../core/gadget.ts";
-import { decodeSegment, type JsonObject } from "../../core/json.ts";
-import { ModelError } from "../../core/model.ts";
-import { PromptError } from "../../core/prompt_error.ts";
-import { messageOf } from "../../core/source_error.ts";
-import { FileError, type PermissionRequest } from "../../core/world.ts";
+import {
+  type AnyGadget,
+  decodeSegment,
+  didYouMeanNames,
+  FileError,
+  type JsonObject,
+  messageOf,
+  ModelError,
+  type PermissionRequest,
+  PromptError,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { AgentFile, AgentProblem, AgentStep } from "../../parse/agent/agent.ts";
 import { stepPlaces } from "../../parse/agent/tree.ts";

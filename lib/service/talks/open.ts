@@ -1,11 +1,14 @@
 // One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
 import { resolve } from "node:path";
-import type { RunEvent } from "../../core/event.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import { ProblemsError, SourceError } from "../../core/source_error.ts";
-import { FileError } from "../../core/world.ts";
+import {
+  FileError,
+  type Journal,
+  type JsonObject,
+  ProblemsError,
+  type RunEvent,
+  type Secrets,
+  SourceError,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";

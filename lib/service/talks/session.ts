@@ -1,10 +1,15 @@
-import { turnKey } from "../../core/conversation.ts";
-import type { RunEvent } from "../../core/event.ts";
-import type { Journal, RunJournal, RunTrace, StepRecord } from "../../core/journal.ts";
-import { isJsonObject } from "../../core/json.ts";
-import type { Model } from "../../core/model.ts";
-import type { Secrets } from "../../core/secrets.ts";
-import type { User } from "../../core/world.ts";
+import {
+  isJsonObject,
+  type Journal,
+  type Model,
+  type RunEvent,
+  type RunJournal,
+  type RunTrace,
+  type Secrets,
+  type StepRecord,
+  turnKey,
+  type User,
+} from "../../core/core.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import type { ConversationModels } from "../../run/conversation/work.ts";
 import { type ConversationHome, LiveConversation } from "../../run/conversation/conversation.ts";

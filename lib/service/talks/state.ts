@@ -1,9 +1,15 @@
 import { heldSteps, keptState } from "../../conversation/position.ts";
 import { ConversationSlots, scopeOf } from "../../conversation/slots.ts";
-import type { LogEntry, SlotScope } from "../../core/conversation.ts";
-import type { ConversationRecord, Journal, MessageRange } from "../../core/journal.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import type { Usage } from "../../core/model.ts";
+import type {
+  ConversationRecord,
+  Journal,
+  Json,
+  JsonObject,
+  LogEntry,
+  MessageRange,
+  SlotScope,
+  Usage,
+} from "../../core/core.ts";
 import type { OpenAsk, TalkState } from "../service.ts";
 import { conversationInput } from "./agent.ts";
 

@@ -1,12 +1,12 @@
-import type { RunEvent } from "../../core/event.ts";
 import {
   type ConversationRecord,
   type Journal,
   type MessageRange,
+  type RunEvent,
   RunNotFoundError,
   RunOwnedError,
-} from "../../core/journal.ts";
-import type { Secrets } from "../../core/secrets.ts";
+  type Secrets,
+} from "../../core/core.ts";
 import { newRunId } from "../../journal/new_run.ts";
 import { dropGrants, keepGrants, keptGrants, NOBODY } from "../../project/trust/grants.ts";
 import type { LiveConversation } from "../../run/conversation/conversation.ts";

@@ -1,7 +1,6 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
 import { dirname, resolve } from "node:path";
-import { EMPTY_CATALOG } from "../../../core/catalog.ts";
-import type { Files } from "../../../core/world.ts";
+import { EMPTY_CATALOG, type Files } from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { readDocument } from "../../../parse/document/document.ts";

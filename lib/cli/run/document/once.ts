@@ -1,8 +1,6 @@
 // One run of a document: it is checked, then run. `--watch` comes here again and again.
-import { typedPath } from "../../../core/paths.ts";
+import { type RunEvent, type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
-import type { RunEvent } from "../../../core/event.ts";
-import type { RunJournal } from "../../../core/journal.ts";
 import type { Terminal } from "../../../host/terminal/terminal.ts";
 import { documentPath, type DocumentPlace, placeHome } from "../../../project/document/place.ts";
 import { createRun, type KeptRun } from "../../../project/open_run.ts";

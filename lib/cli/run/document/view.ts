@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../../core/event.ts";
+import type { RunEvent } from "../../../core/core.ts";
 import type { Terminal } from "../../../host/terminal/terminal.ts";
 import { renderDocument } from "../../../render/document/frame.ts";
 import { DocumentLines, mergedBlock } from "../../../render/document/lines.ts";

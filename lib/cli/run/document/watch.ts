@@ -1,13 +1,17 @@
 // `orrery run FILE.md --watch`: runs the document again when it or a file that it read has changed; what has been done with the same
 // input is not done again.
 import { resolve } from "node:path";
-import { typedPath } from "../../../core/paths.ts";
+import {
+  type Clock,
+  FileError,
+  type Files,
+  type FileWatch,
+  type RunEvent,
+  systemClock,
+  typedPath,
+  whenAborted,
+} from "../../../core/core.ts";
 import { NOT_NARROWED } from "../../../check/narrowing.ts";
-import { whenAborted } from "../../../core/async.ts";
-import { type Clock, systemClock } from "../../../core/clock.ts";
-import type { RunEvent } from "../../../core/event.ts";
-import type { FileWatch } from "../../../core/file_watch.ts";
-import { FileError, type Files } from "../../../core/world.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { hasColor } from "../../../host/terminal/terminal.ts";

@@ -1,12 +1,17 @@
 import { dirname } from "node:path";
 import { slotKey, slotPath } from "../../../conversation/slots.ts";
-import type { Collection } from "../../../core/collection.ts";
-import type { RunEvent } from "../../../core/event.ts";
-import type { Journal } from "../../../core/journal.ts";
-import { canonicalJson, type Json, type JsonObject } from "../../../core/json.ts";
-import { overlayFiles } from "../../../core/memory_files.ts";
-import { type Message, textOf } from "../../../core/message.ts";
-import { messageOf } from "../../../core/source_error.ts";
+import {
+  canonicalJson,
+  type Collection,
+  type Journal,
+  type Json,
+  type JsonObject,
+  type Message,
+  messageOf,
+  overlayFiles,
+  type RunEvent,
+  textOf,
+} from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { memoryJournal } from "../../../journal/memory_journal.ts";
 import { newRunId } from "../../../journal/new_run.ts";

@@ -4,10 +4,15 @@
 import { dirname, join, resolve } from "node:path";
 import { extractionNames } from "../../../conversation/extraction.ts";
 import type { ConversationScope } from "../../../conversation/slots.ts";
-import { isRecord, type Json } from "../../../core/json.ts";
-import { didYouMean } from "../../../core/nearest.ts";
-import { messageOf, SourceError, type Span } from "../../../core/source_error.ts";
-import { FileError } from "../../../core/world.ts";
+import {
+  didYouMean,
+  FileError,
+  isRecord,
+  type Json,
+  messageOf,
+  SourceError,
+  type Span,
+} from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { readReply, type ScriptReply } from "../../../models/script/reply.ts";
 import type { AgentFile, AgentStep } from "../../../parse/agent/agent.ts";

@@ -1,7 +1,5 @@
 // What models and servers say in the test of a conversation.
-import { systemClock } from "../../../core/clock.ts";
-import type { Json } from "../../../core/json.ts";
-import { type Model, ModelError, wrappedModel } from "../../../core/model.ts";
+import { type Json, type Model, ModelError, systemClock, wrappedModel } from "../../../core/core.ts";
 import { scriptModel } from "../../../models/script/script.ts";
 import type { AskedModel, ConversationModels } from "../../../run/conversation/work.ts";
 import { type RepliesByStep, type RequestAnswers, requestKey } from "./file.ts";
