@@ -57,7 +57,7 @@ async function evilPlace(files: Readonly<Record<string, string>> = {}): Promise<
     "gadgets/_part.ts": PART,
     "gadgets/twin.ts": TWIN,
     ...files,
-  });
+  }, { inside: true });
 }
 
 /** The gadget was refused, what would allow it was said, and the rest of the run went on. */

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { type TestProject, testProject } from "../_project.ts";
+import { runsInside } from "../_run.ts";
 import { ProcessWatch } from "./_processes.ts";
 
 /** What no gadget may ever see: it stands in the files outside, in the answers of the server, and in a variable. */
@@ -106,7 +107,11 @@ export function callOf(
 /** Makes a place; `await using` removes it. */
 export async function attackPlace(
   files: Readonly<Record<string, string>> = {},
-  options: { readonly answer?: string } = {},
+  options: {
+    readonly answer?: string;
+    /** Commands run inside the test's process where they can: for what a project brings, not for what its gadgets do. */
+    readonly inside?: boolean;
+  } = {},
 ): Promise<AttackPlace> {
   const project = await testProject();
   const home = dirname(project.folder);
@@ -143,7 +148,8 @@ export async function attackPlace(
     async command(args, rest = {}) {
       before.clear();
       for (const [path, text] of await contents(home)) before.set(path, text);
-      return await watched(project, args, { ...rest, env: { ...env, ...rest.env } });
+      const all = { ...rest, env: { ...env, ...rest.env } };
+      return await (options.inside && runsInside() ? inside : watched)(project, args, all);
     },
     async assertHarmless(run, { written = /^$/ } = {}) {
       assertNoSecret({ stdout: run.stdout, stderr: run.stderr });
@@ -243,6 +249,17 @@ function secretServer(answer = SECRET): {
   };
 }
 
+/** Runs `orrery` in this process: nothing is known of its memory and its children then. */
+async function inside(
+  project: TestProject,
+  args: readonly string[],
+  { timeoutMs = 40_000, env, stdin }: AttackOptions,
+): Promise<AttackRun> {
+  const { code, stdout, stderr } = await project.run(args, { timeoutMs, env, stdin });
+  const unwatched = { ownPeakMb: 0, childPeakMb: 0, children: 0, left: [] };
+  return { ...unwatched, ...toldBy(args, { stdout, stderr }), exitCode: code, stdoutBytes: stdout.length };
+}
+
 /** Runs `orrery` under watch. */
 async function watched(
   project: TestProject,
@@ -268,24 +285,30 @@ async function watched(
   watch.stop();
   const left = await watch.left();
   for (const pid of left) Deno.kill(pid, "SIGKILL");
-  const said = `\nstdout: ${out.text.slice(0, 4000)}\nstderr: ${err.text.slice(0, 4000)}`;
+  const said = saidBy({ stdout: out.text, stderr: err.text });
   assert.ok(!isLate, `orrery ${args.join(" ")}: not done after ${timeoutMs} ms${said}`);
   assert.equal(status.signal, null, `orrery was ended by ${status.signal}${said}`);
-  // What is cut off ends in the middle of a line; the number of its bytes is for the test to judge.
-  const whole = out.text.slice(0, out.text.lastIndexOf("\n") + 1);
-  const events = args.includes("--jsonl") ? eventsOf(whole) : [];
   return {
+    ...toldBy(args, { stdout: out.text, stderr: err.text }),
     exitCode: status.code,
-    stdout: out.text,
-    stderr: err.text,
     stdoutBytes: out.bytes,
-    events,
     ownPeakMb: watch.ownPeakMb,
     childPeakMb: watch.childPeakMb,
     children: watch.count,
     left,
-    outcome: (id) => outcomeOf(id, events, said),
   };
+}
+
+function toldBy(args: readonly string[], { stdout, stderr }: Pick<AttackRun, "stdout" | "stderr">) {
+  // What is cut off ends in the middle of a line; the number of its bytes is for the test to judge.
+  const whole = stdout.slice(0, stdout.lastIndexOf("\n") + 1);
+  const events = args.includes("--jsonl") ? eventsOf(whole) : [];
+  const said = saidBy({ stdout, stderr });
+  return { stdout, stderr, events, outcome: (id: string) => outcomeOf(id, events, said) };
+}
+
+function saidBy({ stdout, stderr }: Pick<AttackRun, "stdout" | "stderr">): string {
+  return `\nstdout: ${stdout.slice(0, 4000)}\nstderr: ${stderr.slice(0, 4000)}`;
 }
 
 async function feed(stdin: WritableStream<Uint8Array>, text: string): Promise<void> {
