@@ -96,7 +96,7 @@ async function thrownBy(
   await using place = await attackPlace({
     "gadgets/throws.ts": moduleOf(statements),
     "gadgets/twin.js": `export default { name: "Twin", description: "Test.", run: () => "ok" };\n`,
-  });
+  }, { inside: true });
   const calls = statements.map((_, at) => callOf(`Throws:a${at}`, { at })).join("");
   const run = await place.run(calls + callOf("Twin:t"), { timeoutSeconds: 10 });
   assert.equal(run.outcome("t").result, "ok");
@@ -179,7 +179,7 @@ Deno.test("a gadget that throws while it is loaded names its own file", async ()
     await using place = await attackPlace({
       "gadgets/broken.ts":
         `type Text = string;\n${top}\nexport default { name: "Broken", description: "Test." };\n`,
-    });
+    }, { inside: true });
     const run = await place.run(callOf("Broken:a"));
     const { isError, error } = run.outcome("a");
     assert.ok(isError);

@@ -16,7 +16,7 @@ async function ordinaryPlace({ file, files = {} }: Ordinary): Promise<AttackPlac
   const modules = await Promise.all(
     [file, ...parts].map(async (name) => [`gadgets/${name}`, await read(name)] as const),
   );
-  return await attackPlace({ ...Object.fromEntries(modules), ...files });
+  return await attackPlace({ ...Object.fromEntries(modules), ...files }, { inside: true });
 }
 
 function assertEnd(outcome: Outcome, expected: Expected): void {
@@ -142,19 +142,22 @@ Deno.test("sandbox ordinary: a model reads what the gadget's own format gives", 
   await using place = await attackPlace({
     "gadgets/formatted.ts": await Deno.readTextFile(join(FOLDER, "formatted.ts")),
     "m.yml": ASKED,
-  });
+  }, { inside: true });
   const run = await place.command(["ask", "hi", "-m", "script/m.yml", "--tools", "Formatted", "-q"]);
   assert.deepEqual([run.exitCode, run.stdout], [0, "it was three"], run.stderr);
 });
 
 Deno.test("sandbox ordinary: what gadgets say of themselves is listed", async () => {
-  await using place = await attackPlace(Object.fromEntries(
-    await Promise.all(
-      ["described.ts", "greet.ts"].map(async (file) =>
-        [`gadgets/${file}`, await Deno.readTextFile(join(FOLDER, file))] as const
+  await using place = await attackPlace(
+    Object.fromEntries(
+      await Promise.all(
+        ["described.ts", "greet.ts"].map(async (file) =>
+          [`gadgets/${file}`, await Deno.readTextFile(join(FOLDER, file))] as const
+        ),
       ),
     ),
-  ));
+    { inside: true },
+  );
   const list = await place.command(["list", "gadgets"]);
   assert.match(list.stdout, /Described/, list.stderr);
   assert.match(list.stdout, /Greet/);
