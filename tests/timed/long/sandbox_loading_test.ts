@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { ENDLESS_CLASS } from "../../_endless_types.ts";
 import { type TestProject, testProject } from "../../_project.ts";
+import { isThorough } from "../../_thorough.ts";
 
 const gadget = (name: string, top = ""): string =>
   `${top}\nexport default { name: "${name}", description: "A test.", run: () => "${name}" };\n`;
@@ -71,6 +72,7 @@ Deno.test("modules that never end loading", async (t) => {
     assert.ok(ms < 10_000, `${ms} ms`);
   });
   await t.step("nor is a look at one gadget held up for long, or a check", async () => {
+    if (!isThorough) return; // five seconds each
     const shown = await timed(project, ["show", "gadget", "Good"]);
     assert.deepEqual([shown.code, shown.ms < 10_000], [0, true], `${shown.ms} ms: ${shown.stderr}`);
     const checked = await timed(project, ["check", "good.calls"]);
