@@ -77,6 +77,9 @@ tests:
       messages: []
   - name: no reply
     expect: { value: x }
+  - name: other messages
+    model: [{ text: one }]
+    expect: { value: one, messages: [[{ system: x }, { user: x }]] }
 `,
   });
   const { code, stdout } = await project.run(["test", "plan.document-test.yml", "--quiet"]);
@@ -99,11 +102,18 @@ FAIL  plan.document-test.yml: no reply  N ms
   plan.document-test.yml:17:5: error: exit is 1, expected 0: plan.md:1:1: error: @llm: model call failed: ${""}` +
       `script/test has no reply: all 0 replies are used. The last message is user: "x"
   plan.document-test.yml:18:22: error: there is no value
-1 passed, 2 failed
+FAIL  plan.document-test.yml: other messages  N ms
+  plan.document-test.yml:21:38: error: in model call 1 the messages are user, expected system, user
+  --- expected
+  +++ found
+  @@ -1,2 +1,1 @@
+  -system: x
+   user: x
+1 passed, 3 failed
 `,
   );
   const json = JSON.parse((await project.run(["test", "plan.document-test.yml", "--json"])).stdout);
-  assert.deepEqual([json.status, json.passed, json.failed], ["failed", 1, 2]);
+  assert.deepEqual([json.status, json.passed, json.failed], ["failed", 1, 3]);
   const { failures: [first], ...wrong } = json.tests[1];
   assert.deepEqual({ ...wrong, ms: 0 }, {
     file: "plan.document-test.yml",

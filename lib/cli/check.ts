@@ -22,7 +22,7 @@ import { grantsOf } from "./flags/grants.ts";
 import { interruptible } from "./run/around.ts";
 import { blockOf } from "./run/document/once.ts";
 import { stdinText } from "./run/source.ts";
-import { readConversationTests } from "./test/conversation/file.ts";
+import { readConversationTests } from "./test/conversation_file.ts";
 import { readDocumentTests } from "./test/document.ts";
 import type { TestSource } from "./test/field.ts";
 import { jsonPage } from "./page.ts";

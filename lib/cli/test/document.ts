@@ -6,10 +6,9 @@ import {
   pathFromFolder,
   type Shell,
   systemClock,
-  textOf,
   wrappedModel,
 } from "../../core/core.ts";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import type { DocumentCommandInput } from "../../check/check_options.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { nodeBodies } from "../../document/live_node.ts";
@@ -17,7 +16,6 @@ import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { hostShell } from "../../host/commands/shell.ts";
 import { copyFile, temporaryFolder } from "../../host/files/private_folder.ts";
-import { readReply } from "../../models/script/reply.ts";
 import { scriptModel } from "../../models/script/script.ts";
 import { parseDocument } from "../../parse/document/document.ts";
 import { createPolicy } from "../../policy/policy.ts";
@@ -25,6 +23,7 @@ import { parsePolicyFlags } from "../../policy/policy_flags.ts";
 import type { DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentCheckError } from "../../project/run_document.ts";
 import { resultText } from "../../render/shown_text.ts";
+import { walkFiles } from "../../service/project_files.ts";
 import { type TestFailure, TestField, type TestSource } from "./field.ts";
 import { documentTestSchema } from "./schema.ts";
 import type { FileTest } from "./test.ts";
@@ -51,7 +50,7 @@ export async function readDocumentTests(source: TestSource): Promise<TestField> 
   for (const test of file.at("tests").items()) {
     const isGiven = test.at("document").isThere || file.at("document").isThere;
     if (!isGiven) test.problem("Expected a document: the file that is tested");
-    for (const reply of test.at("model").items()) reply.reply(readReply);
+    for (const reply of test.at("model").items()) reply.reply();
   }
   file.throwProblems();
   return file;
@@ -78,7 +77,7 @@ async function outcomeOf(
   await using opened = await testWorld(test, { root: project.settings.root, folder: kept, files });
   const { world, folder } = opened;
   const requests: ModelRequest[] = [];
-  const replies = test.at("model").items().map((reply) => reply.reply(readReply));
+  const replies = test.at("model").items().map((reply) => reply.reply());
   const script = scriptModel(replies, { id: "script/test", clock: systemClock });
   const model = wrappedModel(script, (request) => {
     requests.push({ ...request, messages: [...request.messages] });
@@ -113,35 +112,30 @@ function inputOf(input: TestField, pathOf: (named: string) => string): DocumentC
   };
 }
 
-function compared(outcome: Outcome, test: TestField): readonly TestFailure[] {
-  const { error, value, result, requests } = outcome;
+function compared(
+  { exit, error, value, result, requests }: Outcome,
+  test: TestField,
+): readonly TestFailure[] {
   const expect = test.at("expect");
+  const wantedExit = expect.at("exit");
+  const wantedError = expect.at("error");
+  const code = wantedExit.number() ?? (wantedError.isThere ? exit : 0); // where there is no error, that is told of it
+  const text = value === undefined ? undefined : resultText(value);
+  const wantedValue = expect.at("value");
+  const why = error === undefined ? "" : `: ${error}`;
   return [
-    ...exitFailures(outcome, test),
-    ...expect.at("error").failures(error, "error"),
-    ...valueFailures(value, expect.at("value")),
+    ...exit === code ? [] : (wantedExit.isThere ? wantedExit : test)
+      .failure("exit", `exit is ${exit}, expected ${code}${why}`),
+    ...wantedError.failures(error, "error"),
+    ...wantedValue.value !== null
+      ? wantedValue.failures(text, "value")
+      : text === undefined
+      ? []
+      : wantedValue.failure("value", `there is a value, expected none: ${JSON.stringify(text)}`),
     ...expect.at("result").failures(result, "result"),
     ...blockFailures(result ?? "", expect.at("blocks")),
-    ...messageFailures(requests, expect.at("messages")),
+    ...requestFailures(requests, expect.at("messages")),
   ];
-}
-
-function exitFailures({ exit, error }: Outcome, test: TestField): readonly TestFailure[] {
-  const wanted = test.at("expect").at("exit");
-  const isErrorWanted = test.at("expect").at("error").isThere; // where there is none, that is told of it
-  const code = wanted.number() ?? (isErrorWanted ? exit : 0);
-  if (exit === code) return [];
-  const why = error === undefined ? "" : `: ${error}`;
-  const { span } = wanted.isThere ? wanted : test;
-  return [{ what: "exit", span, message: `exit is ${exit}, expected ${code}${why}` }];
-}
-
-function valueFailures(value: Json | undefined, wanted: TestField): readonly TestFailure[] {
-  const text = value === undefined ? undefined : resultText(value);
-  if (wanted.value !== null) return wanted.failures(text, "value");
-  if (text === undefined) return [];
-  const message = `there is a value, expected none: ${JSON.stringify(text)}`;
-  return [{ what: "value", span: wanted.span, message }];
 }
 
 function blockFailures(result: string, blocks: TestField): readonly TestFailure[] {
@@ -154,27 +148,19 @@ function blockFailures(result: string, blocks: TestField): readonly TestFailure[
   });
 }
 
-function messageFailures(requests: readonly ModelRequest[], wanted: TestField): readonly TestFailure[] {
+function requestFailures(requests: readonly ModelRequest[], wanted: TestField): readonly TestFailure[] {
   if (!wanted.isThere) return [];
   const calls = wanted.items();
   if (calls.length !== requests.length) {
     const message = `the model was asked ${requests.length} times, expected ${calls.length}`;
-    return [{ what: "messages", span: wanted.keySpan, message }];
+    return wanted.failure("messages", message, { span: wanted.keySpan });
   }
-  return calls.flatMap((call, index) => {
-    const sent = requests[index]?.messages ?? [];
-    const messages = call.items().flatMap((message) => message.entries());
-    const what = `messages of model call ${index + 1}`;
-    const roles = sent.map(({ role }) => role).join(", ");
-    if (roles !== messages.map(([role]) => role).join(", ")) {
-      return [{ what, span: call.span, message: `${what} have other roles, found ${roles}` }];
-    }
-    return messages.flatMap(([role, text], n) => {
-      const message = sent[n];
-      const found = message && textOf(message);
-      return text.failures(found, `${role} message ${n + 1} of model call ${index + 1}`);
-    });
-  });
+  return calls.flatMap((call, index) =>
+    call.messageFailures(requests[index]?.messages ?? [], {
+      what: `model call ${index + 1}`,
+      span: call.span,
+    })
+  );
 }
 
 // The world of a test: it reads the project, and nothing that it does reaches the project.
@@ -188,7 +174,6 @@ interface TestWorld extends AsyncDisposable {
 
 /** More of a project than a test is to copy. */
 const MAX_FILES = 2000;
-const NOT_COPIED = /^(\.|node_modules$|dist$|coverage$)/;
 
 /**
  * Makes the world of a test. Files are written in memory and commands are scripted; where real commands may run, it is a copy of the
@@ -198,7 +183,7 @@ const NOT_COPIED = /^(\.|node_modules$|dist$|coverage$)/;
  */
 async function testWorld(
   test: TestField,
-  { root, folder, files: given }: {
+  { root: original, folder: kept, files: given }: {
     readonly root: string;
     readonly folder: string;
     readonly files: Readonly<Record<string, string>>;
@@ -206,58 +191,39 @@ async function testWorld(
 ): Promise<TestWorld> {
   const commands = test.at("commands");
   const kinds = new Set(test.at("allow").items().map((kind) => kind.text()));
-  if (kinds.has("run") && !commands.isThere) return await copiedWorld({ root, folder, files: given, kinds });
-  const files = Object.fromEntries(
-    Object.entries(given).map(([path, text]) => [resolve(folder, path), text]),
-  );
-  const world = {
-    root,
-    files: overlayFiles(hostFiles({ root }), { root, files }),
-    policy: policyOf(commands.isThere ? kinds.add("run") : kinds, root),
-    shell: scriptedShell(commands.items()),
-  };
-  return { world, folder, [Symbol.asyncDispose]: () => Promise.resolve() };
-}
-
-async function copiedWorld(
-  { root, folder, files: given, kinds }: {
-    readonly root: string;
-    readonly folder: string;
-    readonly files: Readonly<Record<string, string>>;
-    readonly kinds: ReadonlySet<string | undefined>;
-  },
-): Promise<TestWorld> {
-  const copy = await temporaryFolder();
-  for (const path of await projectFiles(root)) await copyFile(join(root, path), { folder: copy.path, path });
-  const files = hostFiles({ root: copy.path });
-  const within = resolve(copy.path, relative(root, folder));
-  for (const [path, text] of Object.entries(given)) await files.writeText(resolve(within, path), text);
+  const copy = kinds.has("run") && !commands.isThere ? await copyOf(original) : undefined;
+  if (commands.isThere) kinds.add("run");
+  const root = copy?.path ?? original;
+  const folder = resolve(root, relative(original, kept));
+  const placed = Object.entries(given).map(([path, text]) => [resolve(folder, path), text] as const);
+  const disk = hostFiles({ root });
+  if (copy !== undefined) { for (const [path, text] of placed) await disk.writeText(path, text); }
   return {
-    world: { root: copy.path, files, policy: policyOf(kinds, copy.path), shell: hostShell() },
-    folder: within,
-    [Symbol.asyncDispose]: () => copy[Symbol.asyncDispose](),
+    world: {
+      root,
+      files: copy === undefined ? overlayFiles(disk, { root, files: Object.fromEntries(placed) }) : disk,
+      policy: policyOf(kinds, root),
+      shell: copy === undefined ? scriptedShell(commands.items()) : hostShell(),
+    },
+    folder,
+    [Symbol.asyncDispose]: async () => await copy?.[Symbol.asyncDispose](),
   };
 }
 
-/** Paths of the files of a project, without hidden ones and those that are made or fetched. */
-async function projectFiles(root: string): Promise<readonly string[]> {
-  const files = hostFiles({ root });
-  const found: string[] = [];
-  const walk = async (folder: string): Promise<void> => {
-    for (const { name, kind, link } of await files.list(folder)) {
-      if (link || NOT_COPIED.test(name)) continue;
-      const path = folder === "." ? name : `${folder}${sep}${name}`;
-      if (kind === "folder") await walk(path);
-      else if (kind === "file") found.push(path);
-      if (found.length > MAX_FILES) {
-        throw new Error(
-          `the project has more than ${MAX_FILES} files: too many to copy for a test with real commands; script them with commands`,
-        );
-      }
-    }
-  };
-  await walk(".");
-  return found;
+/** A copy of a project, without hidden files and those that are made or fetched. */
+async function copyOf(root: string): ReturnType<typeof temporaryFolder> {
+  const paths = (await walkFiles(root, { files: hostFiles({ root }), isWanted: () => true }))
+    .map((path) => relative(root, path)).filter((path) =>
+      !/(?:^|[/\\])(?:dist|coverage)(?:[/\\]|$)/.test(path)
+    );
+  if (paths.length > MAX_FILES) {
+    throw new Error(
+      `the project has more than ${MAX_FILES} files: too many to copy for a test with real commands; script them with commands`,
+    );
+  }
+  const copy = await temporaryFolder();
+  for (const path of paths) await copyFile(join(root, path), { folder: copy.path, path });
+  return copy;
 }
 
 function policyOf(

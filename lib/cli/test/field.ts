@@ -4,11 +4,14 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  type Message,
   ProblemsError,
   SourceError,
   type Span,
+  textOf,
   toJson,
 } from "../../core/core.ts";
+import { readReply, type ReplyProblem, type ScriptReply } from "../../models/script/reply.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { textDiff } from "../../render/text_diff.ts";
 import { validateInput } from "../../schema/validate.ts";
@@ -168,9 +171,14 @@ export class TestField {
     return test === "equals" ? text : `(${test} ${JSON.stringify(text)})`;
   }
 
-  #wanted(): readonly [test: string, text: string, span: Span] {
+  #wanted(): readonly [test: string, text: string, field: TestField] {
     const [[test, field] = ["equals", this]] = this.entries();
-    return [test, field.text() ?? "", field.span];
+    return [test, field.text() ?? "", field];
+  }
+
+  /** What is wanted here is not what was found. */
+  failure(what: string, message: string, more: Partial<TestFailure> = {}): readonly TestFailure[] {
+    return [{ what, span: this.span, message, ...more }];
   }
 
   /**
@@ -179,31 +187,53 @@ export class TestField {
    */
   failures(found: string | undefined, what: string): readonly TestFailure[] {
     if (!this.isThere) return [];
-    const [test, text, span] = this.#wanted();
-    if (found === undefined) return [{ what, span, message: `there is no ${what}` }];
+    const [test, text, field] = this.#wanted();
+    if (found === undefined) return field.failure(what, `there is no ${what}`);
     if (test === "equals") {
       const [a, b] = [text.trimEnd(), found.trimEnd()];
-      return a === b ? [] : [{ what, span, message: `${what} is another one`, diff: textDiff(a, b) }];
+      return a === b ? [] : field.failure(what, `${what} is another one`, { diff: textDiff(a, b) });
     }
     if (test === "contains" ? found.includes(text) : new RegExp(text, "u").test(found)) return [];
     const verb = test === "contains" ? "does not contain" : "does not match";
     const shown = found.length > SHOWN ? `${found.slice(0, SHOWN)}\u2026` : found;
-    return [{ what, span, message: `${what} ${verb} ${JSON.stringify(text)}: ${JSON.stringify(shown)}` }];
+    return field.failure(what, `${what} ${verb} ${JSON.stringify(text)}: ${JSON.stringify(shown)}`);
   }
 
-  /** What `read` makes of the value; what it finds wrong is told at its place. */
-  reply<Reply>(read: (value: Json, problems: FieldProblem[]) => Reply): Reply {
-    const found: FieldProblem[] = [];
-    const reply = read(this.value ?? null, found);
-    for (const { path, message, what } of found) this.below(path).problem(message, what);
+  /** The messages of a model call, where this field lists them: `ROLE: TEXT` each. @param what they are of; `the` stands before that in sentences */
+  messageFailures(
+    found: readonly Message[],
+    { what, the = "", span }: { readonly what: string; readonly the?: string; readonly span: Span },
+  ): readonly TestFailure[] {
+    const wanted = this.items().flatMap((message) => message.entries());
+    const roles = found.map(({ role }) => role).join(", ") || "none";
+    const wantedRoles = wanted.map(([role]) => role).join(", ") || "none";
+    if (roles !== wantedRoles) {
+      return this.failure(what, `in ${the}${what} the messages are ${roles}, expected ${wantedRoles}`, {
+        span,
+        diff: textDiff(
+          linesOf(wanted.map(([role, text]) => `${role}: ${text.wantedText()}`)),
+          linesOf(found.map((message) => `${message.role}: ${textOf(message)}`)),
+        ),
+      });
+    }
+    return wanted.flatMap(([role, text], index) => {
+      const message = found[index];
+      return text.failures(message && textOf(message), `${role} message ${index + 1} of ${the}${what}`);
+    });
+  }
+
+  /** The reply of a model; what is wrong with it is told at its place. */
+  reply(): ScriptReply {
+    const problems: ReplyProblem[] = [];
+    const reply = readReply(this.value ?? null, problems);
+    for (const { path, message, what } of problems) this.below(path).problem(message, what);
     return reply;
   }
 }
 
 const SHOWN = 2000;
 
-interface FieldProblem {
-  readonly path: Path;
-  readonly what?: "key";
-  readonly message: string;
+/** Texts as the lines of a difference. */
+export function linesOf(texts: readonly string[]): string {
+  return texts.map((text) => `${text.trimEnd()}\n`).join("");
 }

@@ -10,7 +10,7 @@ import { walkFiles } from "../../service/project_files.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { strayErrorText } from "../report_failure.ts";
 import { interruptible } from "../run/around.ts";
-import { conversationTests } from "./conversation/conversation.ts";
+import { conversationTests } from "./conversation.ts";
 import { documentTests } from "./document.ts";
 import type { TestFailure, TestSource } from "./field.ts";
 import { TestProjects } from "./tested.ts";

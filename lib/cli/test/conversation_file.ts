@@ -2,25 +2,17 @@
 // or several that share the slots which outlive a conversation. What is around one, a file, a test and a conversation may each say: the
 // nearest counts.
 import { dirname, join, resolve } from "node:path";
-import { extractionNames } from "../../../conversation/extraction.ts";
-import type { ConversationScope } from "../../../conversation/slots.ts";
-import {
-  didYouMean,
-  FileError,
-  isRecord,
-  type Json,
-  messageOf,
-  SourceError,
-  type Span,
-} from "../../../core/core.ts";
-import { hostFiles } from "../../../host/files/files.ts";
-import { readReply, type ScriptReply } from "../../../models/script/reply.ts";
-import type { AgentFile, AgentStep } from "../../../parse/agent/agent.ts";
-import { readAgentFile } from "../../../parse/agent/read.ts";
-import { type AgentTree, agentTree } from "../../../parse/agent/tree.ts";
-import { contextFile } from "../../conversation/flags.ts";
-import { TestField, type TestSource } from "../field.ts";
-import { conversationTestSchema } from "../schema.ts";
+import { extractionNames } from "../../conversation/extraction.ts";
+import type { ConversationScope } from "../../conversation/slots.ts";
+import { didYouMean, FileError, isRecord, type Json, messageOf, SourceError } from "../../core/core.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import { readReply, type ScriptReply } from "../../models/script/reply.ts";
+import type { AgentFile, AgentStep } from "../../parse/agent/agent.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
+import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";
+import { contextFile } from "../conversation/flags.ts";
+import { TestField, type TestSource } from "./field.ts";
+import { conversationTestSchema } from "./schema.ts";
 
 /** A test that was read. */
 export interface ConversationTest {
@@ -58,26 +50,27 @@ export interface RequestAnswers {
 /** Reads all tests of a file. @throws {ProblemsError} with everything that is wrong with it and its agents, by file, line and column */
 export async function readConversationTests(source: TestSource): Promise<readonly ConversationTest[]> {
   const file = await TestField.read(source, conversationTestSchema());
-  const agents = new TestAgents(source);
+  const problems: SourceError[] = [];
+  const findAgent = agentsOf(source, problems);
   const tests: ConversationTest[] = [];
   for (const field of file.at("tests").items()) {
     const several = field.at("conversations");
     const scopes = several.isThere ? several.items().map((each) => [each, field, file]) : [[field, file]];
     const conversations: TestConversation[] = [];
     for (const scope of scopes) {
-      const conversation = await conversationOf(scope, { agents, folder: dirname(source.path) });
+      const conversation = await conversationOf(scope, { findAgent, folder: dirname(source.path) });
       if (conversation !== undefined) conversations.push(conversation);
     }
     tests.push({ field, conversations });
   }
-  file.throwProblems(agents.problems);
+  file.throwProblems(problems);
   return tests;
 }
 
 /** Undefined without an agent: that is told. @param scopes what says how it is, the nearest first: the conversation itself */
 async function conversationOf(
   scopes: readonly TestField[],
-  { agents, folder }: { readonly agents: TestAgents; readonly folder: string },
+  { findAgent, folder }: { readonly findAgent: FindAgent; readonly folder: string },
 ): Promise<TestConversation | undefined> {
   const [field] = scopes;
   if (field === undefined) return undefined;
@@ -86,7 +79,7 @@ async function conversationOf(
   const outerFirst = (key: string): readonly TestField[] => scopes.map((each) => each.at(key)).toReversed();
   const named = nearest("agent");
   if (named === undefined) field.problem("Expected an agent: the *.agent.yml that is tested");
-  const agent = named && await agents.find(named);
+  const agent = named && await findAgent(named);
   const tree = agent && agentTree(agent.root);
   checkTurns(field.at("turns").items(), tree);
   checkSeen(field, tree);
@@ -122,11 +115,8 @@ async function conversationOf(
 /** Undefined for what is no URL: that is told. */
 function requestOf(key: string, field: TestField): string | undefined {
   const [method = "", url = ""] = key.trim().split(/\s+/);
-  const content = field.oneOrMore().map((answer) => ({
-    answer,
-    given: ["body", "events", "error"].filter((name) => answer.at(name).isThere),
-  }));
-  for (const { answer, given } of content) {
+  for (const answer of field.oneOrMore()) {
+    const given = ["body", "events", "error"].filter((name) => answer.at(name).isThere);
     if (given.length > 1) answer.problem(`Expected one of body, events, error, found ${given.join(" and ")}`);
   }
   if (URL.canParse(url)) return requestKey(method, url);
@@ -179,35 +169,23 @@ async function readContext(field: TestField, folder: string): Promise<Json> {
   }
 }
 
-/** The agents that a file of tests names, each read once. */
-class TestAgents {
-  /** What is wrong with them, in their own files. */
-  readonly problems: SourceError[] = [];
-  readonly #source: TestSource;
-  readonly #agents = new Map<string, Promise<AgentFile | undefined>>();
+type FindAgent = (field: TestField) => Promise<AgentFile | undefined>;
 
-  constructor(source: TestSource) {
-    this.#source = source;
-  }
-
-  /** The agent of a file, named relative to the folder of the tests; undefined when it cannot be used. */
-  async find(field: TestField): Promise<AgentFile | undefined> {
-    const name = field.text();
-    if (name === undefined) return undefined;
-    const agent = this.#agents.get(name) ?? this.#read(name, field);
-    this.#agents.set(name, agent);
-    return await agent;
-  }
-
-  async #read(name: string, field: TestField): Promise<AgentFile | undefined> {
-    const { path, file } = this.#source;
+/**
+ * The agents that a file of tests names relative to its folder, each read once; undefined for one that cannot be used.
+ *
+ * @param problems gets what is wrong with them, in their own files
+ */
+function agentsOf({ path, file }: TestSource, problems: SourceError[]): FindAgent {
+  const agents = new Map<string, ReturnType<FindAgent>>();
+  const read = async (name: string, field: TestField): ReturnType<FindAgent> => {
     try {
       const source = await hostFiles({ root: dirname(path) }).readText(name);
-      const { agent, problems } = await readAgentFile(source, { file: join(dirname(file), name) });
-      for (const { severity, file, line, column, path, message, code, hint } of problems) {
+      const { agent, problems: found } = await readAgentFile(source, { file: join(dirname(file), name) });
+      for (const { severity, file, line, column, path, message, code, hint } of found) {
         if (severity !== "error") continue;
         const span = { file, line, column };
-        this.problems.push(new SourceError(`${path}: ${message}`, { span, source, code, hint }));
+        problems.push(new SourceError(`${path}: ${message}`, { span, source, code, hint }));
       }
       return agent;
     } catch (error) {
@@ -215,7 +193,14 @@ class TestAgents {
       field.problem(error.message);
       return undefined;
     }
-  }
+  };
+  return async (field) => {
+    const name = field.text();
+    if (name === undefined) return undefined;
+    const agent = agents.get(name) ?? read(name, field);
+    agents.set(name, agent);
+    return await agent;
+  };
 }
 
 // What models say in a test: for each step its replies, in order. Text is what is said; a mapping is the answer of a step that asks for a
@@ -224,7 +209,7 @@ class TestAgents {
 /** The replies to the questions of each step. */
 export type RepliesByStep = ReadonlyMap<
   string,
-  readonly { readonly reply: ScriptReply; readonly span: Span }[]
+  readonly { readonly reply: ScriptReply; readonly field: TestField }[]
 >;
 
 const LONG_KEYS: readonly string[] = ["text", "chunks", "object", "error", "calls"];
@@ -234,7 +219,7 @@ function readReplies(field: TestField, tree: AgentTree | undefined): RepliesBySt
   return new Map(
     field.entries().map(([id, list]) => {
       const step = askingStep(id, { field: list, tree });
-      return [id, list.items().map((each) => ({ reply: replyOf(each, step), span: each.span }))];
+      return [id, list.items().map((field) => ({ reply: replyOf(field, step), field }))];
     }),
   );
 }
@@ -274,7 +259,7 @@ function replyOf(field: TestField, step: AgentStep | undefined): ScriptReply {
     }
     return readReply({ text: "" }, []);
   }
-  const reply = field.reply(readReply);
+  const reply = field.reply();
   const { error } = reply;
   return error === undefined ? reply : { ...reply, error: { retryAfterMs: 0, ...error } }; // a test does not wait
 }
