@@ -79,7 +79,7 @@ tests:
     expect: { value: x }
   - name: other messages
     model: [{ text: one }]
-    expect: { value: one, messages: [[{ system: x }, { user: x }]] }
+    expect: { value: one, messages: [[{ user: x }]] }
 `,
   });
   const { code, stdout } = await project.run(["test", "plan.document-test.yml", "--quiet"]);
@@ -103,11 +103,11 @@ FAIL  plan.document-test.yml: no reply  N ms
       `script/test has no reply: all 0 replies are used. The last message is user: "x"
   plan.document-test.yml:18:22: error: there is no value
 FAIL  plan.document-test.yml: other messages  N ms
-  plan.document-test.yml:21:38: error: in model call 1 the messages are user, expected system, user
+  plan.document-test.yml:21:38: error: in model call 1 the messages are system, user, expected user
   --- expected
   +++ found
-  @@ -1,2 +1,1 @@
-  -system: x
+  @@ -1,1 +1,2 @@
+  +system: You are a helpful assistant. Answer in Markdown unless asked otherwise.
    user: x
 1 passed, 3 failed
 `,
