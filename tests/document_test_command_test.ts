@@ -106,7 +106,7 @@ FAIL  plan.document-test.yml: other messages  N ms
   plan.document-test.yml:21:38: error: in model call 1 the messages are system, user, expected user
   --- expected
   +++ found
-  @@ -1,1 +1,2 @@
+  @@ -1,2 +1,3 @@
   +system: You are a helpful assistant. Answer in Markdown unless asked otherwise.
    user: x
 1 passed, 3 failed
