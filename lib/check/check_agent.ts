@@ -21,7 +21,6 @@ import {
 } from "../parse/agent/agent.ts";
 import { AgentReading, readAgentFile } from "../parse/agent/read.ts";
 import { flowsOf, type StepPlace, stepPlaces, stepsIn } from "../parse/agent/tree.ts";
-import { readAgentYaml } from "../parse/agent/yaml.ts";
 import type { FilePath } from "../parse/shape/shape.ts";
 import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
 import { findCutValues } from "../parse/yaml/tags.ts";
@@ -362,11 +361,12 @@ const RULES: readonly LintRule[] = [
 
 /** What is likely not meant in an agent that can be run (conversations.md 2.13), in the order of its text. What is deprecated its reader tells. */
 async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
-  const yaml = await readAgentYaml(agent.text);
-  const reading = new AgentReading(yaml, agent.file);
-  for (const { path, text } of yaml.digits) {
+  const reading = await AgentReading.of(agent);
+  const { tree } = reading.yaml;
+  for (const [start, end] of tree.digits) {
+    const text = agent.text.slice(start, end);
     const message = `${text} is taken as text, since a number would lose digits; write it in quotes`;
-    reading.tell(path, { message, code: "W639" });
+    reading.tell(tree.pathAt(start), { message, code: "W639" });
   }
   const look = lookAtAgent(agent);
   for (const rule of RULES) {

@@ -1,10 +1,11 @@
 import { byPlace, nearestName, orMeant, sha256, type Span } from "../../core/core.ts";
 import { FilePart, type FilePath, type FileReading, type Finding, pathText } from "../shape/shape.ts";
 import { MOST_TOLD } from "../yaml/check_fields.ts";
+import type { YamlProblem } from "../yaml/problem.ts";
+import { type ReadYaml, readYaml } from "../yaml/yaml.ts";
 import type { AgentCode, AgentFile, AgentProblem } from "./agent.ts";
 import { AGENT_ROOT, type AgentStructure } from "./schema.ts";
 import { agentTree, flowsOf, gotoProblem, repeatProblem, stepPlaces } from "./tree.ts";
-import { type AgentYaml, readAgentYaml } from "./yaml.ts";
 
 /** What was read of an agent file. */
 export interface ReadAgentFile {
@@ -19,10 +20,10 @@ export async function readAgentFile(
   text: string,
   { file }: { readonly file: string },
 ): Promise<ReadAgentFile> {
-  const yaml = await readAgentYaml(text);
-  const reading = new AgentReading(yaml, file);
-  if (yaml.isLost) return { agent: undefined, problems: reading.problems };
-  const structure = AGENT_ROOT.read(new FilePart(yaml.value, [], reading));
+  const reading = await AgentReading.of({ text, file });
+  const { yaml: { value, lost } } = reading;
+  if (lost !== undefined) return { agent: undefined, problems: reading.problems };
+  const structure = AGENT_ROOT.read(new FilePart(value, [], reading));
   checkReferences(structure, reading);
   const agent = reading.isSound ? { file, text, hash: sha256(text), ...structure } : undefined;
   return { agent, problems: reading.problems };
@@ -36,49 +37,53 @@ const CODES: Readonly<Record<NonNullable<Finding["kind"]>, AgentCode>> = {
   deprecated: "W626",
 };
 
-/** One look through an agent file: gathers what is wrong in it. */
+/**
+ * One look through an agent file: gathers what is wrong in it. A file with one bad key is still looked at as a whole, and what the YAML library
+ * itself says of an error is told as it is.
+ */
 export class AgentReading implements FileReading {
+  readonly yaml: ReadYaml;
   readonly #file: string;
-  readonly #yaml: AgentYaml;
-  readonly #problems: AgentProblem[] = [];
+  readonly #problems: AgentProblem[];
   /** Parts that are no good YAML: what they were taken for is nobody's mistake. */
-  readonly #broken = new Set<string>();
+  readonly #broken: ReadonlySet<string>;
   #isSound: boolean;
 
-  constructor(yaml: AgentYaml, file: string) {
+  private constructor(yaml: ReadYaml, file: string) {
+    this.yaml = yaml;
     this.#file = file;
-    this.#yaml = yaml;
-    this.#isSound = yaml.problems.length === 0;
-    for (const { path, broken, length: _length, ...problem } of yaml.problems) {
-      if (broken !== undefined) this.#broken.add(pathText(broken));
-      this.#problems.push({ file, ...problem, path: pathText(path), severity: "error" });
-    }
+    const found = yamlProblems(yaml).slice(0, MOST_TOLD);
+    this.#isSound = found.length === 0;
+    this.#broken = new Set(found.flatMap(({ broken }) => broken === undefined ? [] : [pathText(broken)]));
+    this.#problems = found.map(({ span: { line, column }, broken: _broken, path = [], ...problem }) => (
+      { file, line, column, path: pathText(path), severity: "error", ...problem }
+    ));
+  }
+
+  static async of({ text, file }: Pick<AgentFile, "text" | "file">): Promise<AgentReading> {
+    return new AgentReading(await readYaml(text, file), file);
   }
 
   /** Notes what is wrong; so many problems are noted of one file as of any other. */
   tell(
     path: FilePath,
-    { at = "value", kind = "value", code = CODES[kind], message, hint }: Finding & {
-      readonly code?: AgentCode;
-    },
+    { at, kind = "value", code = CODES[kind], message, hint }: Finding & { readonly code?: AgentCode },
   ): void {
     const text = pathText(path);
     if (this.#broken.has(text)) return;
     const severity = code.startsWith("W") ? "warning" : "error";
     if (severity === "error") this.#isSound = false;
     if (this.#problems.length >= MOST_TOLD) return;
-    const { line, column } = typeof at === "string"
-      ? this.#yaml.place(path, at)
-      : this.#yaml.place([...path, at.key], "key");
+    const { line, column } = this.yaml.near(path, at);
     this.#problems.push({ file: this.#file, line, column, path: text, message, severity, code, hint });
   }
 
   span(path: FilePath): Span {
-    return { file: this.#file, ...this.#yaml.place(path, "key") };
+    return this.yaml.near(path, "key");
   }
 
   written(path: FilePath): string | undefined {
-    return this.#yaml.written(path);
+    return this.yaml.written(path);
   }
 
   /** Whether there was no error, told or not. */
@@ -95,6 +100,66 @@ export class AgentReading implements FileReading {
   get problems(): readonly AgentProblem[] {
     return this.#problems.toSorted(byPlace);
   }
+}
+
+/** What the YAML of an agent file is wrong in. */
+interface AgentYamlProblem extends Pick<AgentProblem, "message" | "code" | "hint"> {
+  readonly span: Span;
+  /** Absent for the whole file. */
+  readonly path?: FilePath;
+  /** The part that cannot be read for it: nothing more is to be told of that. */
+  readonly broken?: FilePath;
+}
+
+function yamlProblems({ syntax, second, lost, tree, source }: ReadYaml): readonly AgentYamlProblem[] {
+  const { text, spanOf } = source;
+  const isTemplate = ({ error, range: [start] }: YamlProblem) =>
+    // YAML reads `{{x}}` as a mapping whose key is a mapping
+    error?.code === "NON_STRING_KEY" && text.slice(start - 1, start + 1) === "{{";
+  const templates = syntax.filter(isTemplate).map(({ range: [start] }): AgentYamlProblem => {
+    const end = text.indexOf("}}", start);
+    const path = tree.pathAt(start - 1);
+    return {
+      span: spanOf([start - 1, end === -1 ? start + 1 : end + 2]),
+      path,
+      broken: path,
+      code: "E606",
+      message: 'looks like a template without quotes; write it as "{{slot}}" in quotes',
+    };
+  });
+  const told = new Set(templates.map(({ span }) => span.line));
+  const others = syntax.filter((problem) => !isTemplate(problem)).map((problem) =>
+    notYaml(problem, spanOf(problem.range))
+  )
+    .filter(({ span }) => !told.has(span.line)); // what follows a template without quotes cannot be read either
+  if (lost !== undefined) return [...templates, ...others];
+  return [
+    ...templates,
+    ...others,
+    ...tree.problems.map((problem) => ({
+      ...notYaml(problem, spanOf(problem.range)),
+      broken: problem.repeated === undefined ? tree.pathAt(problem.range[0]) : undefined,
+    })),
+    ...second.map(({ range }): AgentYamlProblem => ({
+      span: spanOf(range),
+      code: "E601",
+      message: "has more than one YAML document; keep one agent per file",
+    })),
+  ];
+}
+
+function notYaml({ error, repeated, message, hint }: YamlProblem, span: Span): AgentYamlProblem {
+  const words = repeated !== undefined
+    ? `Map keys must be unique: ${JSON.stringify(repeated.key)} is there from line ${repeated.firstLine} on`
+    : error === undefined || error.code === "RESOURCE_EXHAUSTION" // of that the library tells what happened to itself
+    ? message
+    : error.message;
+  return {
+    span,
+    code: "E601",
+    message: `not valid YAML at line ${span.line}, column ${span.column}: ${words}`,
+    hint,
+  };
 }
 
 /** Notes what the parts of an agent say of each other and does not fit: ids that are there twice, jumps and constants that lead nowhere. */

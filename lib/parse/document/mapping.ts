@@ -1,9 +1,9 @@
 // The YAML of an operation or of the front matter: what it says, and the line of each key.
-import { isRecord, ProblemsError, type SourceError } from "../../core/core.ts";
-import { lineProblem, type Place } from "../yaml/front_matter.ts";
-import { RepeatedKeyError, repeatedKeyMessage } from "../yaml/problem.ts";
+import { isRecord } from "../../core/core.ts";
+import { type LineProblem, lineProblem } from "../yaml/front_matter.ts";
+import { repeatedKeyMessage } from "../yaml/problem.ts";
 import { findYamlTags } from "../yaml/tags.ts";
-import { parseYaml, type YamlDocument } from "../yaml/yaml.ts";
+import { MAX_PROBLEMS, readYaml, type YamlDocument } from "../yaml/yaml.ts";
 import type { DocumentProblem } from "./tree.ts";
 
 /** What a piece of YAML in a document says. */
@@ -22,29 +22,62 @@ export interface DocumentMapping {
   writtenAt(path: readonly (string | number)[]): string | undefined;
 }
 
-/** Reads a piece of YAML as a mapping without tags; an empty one says nothing. */
-export async function readDocumentMapping(yaml: string, place: MappingPlace): Promise<DocumentMapping> {
-  const { document, problems } = await readDocumentYaml(yaml, place);
-  const value = document?.value ?? {};
+/** Where a piece of YAML stands, and how its problems are told. */
+interface MappingPlace {
+  /** How many lines of its file come before it. */
+  readonly linesAbove: number;
+  /** What to say when it is no mapping. */
+  readonly notMapping: string;
+  /** What a key is called in errors, such as `parameter`. */
+  readonly keyName: string;
+}
+
+/**
+ * Reads a piece of YAML as a mapping without tags; an empty one says nothing. A key that is written twice does not hide what is wrong with the
+ * others: its later values are left out, and the rest is read.
+ */
+export async function readDocumentMapping(
+  text: string,
+  { linesAbove, notMapping, keyName }: MappingPlace,
+): Promise<DocumentMapping> {
+  const yaml = await readYaml(text);
+  const { tree: { keys: [first] }, source } = yaml;
+  const indent = first === undefined ? 0 : source.spanOf(first[1]).column - 1;
+  const tags = (await findYamlTags(text)).map(({ tag, line, column }) => ({
+    line,
+    column,
+    message: `Found the YAML tag ${JSON.stringify(tag.slice(0, 60))}, and tags cannot be used here. ` +
+      `A text that begins with "!" needs quotes.`,
+  }));
+  const told = yaml.problems.slice(0, MAX_PROBLEMS).map((problem): LineProblem => {
+    const { line, column, message } = lineProblem(problem);
+    if (problem.repeated === undefined) return { line, column, message };
+    const { key, firstLine } = problem.repeated;
+    return column === indent + 1
+      ? { line, column: 1, message: `${keyName} ${JSON.stringify(key)} is given twice` }
+      : { line, column, message: repeatedKeyMessage(key, firstLine + linesAbove) };
+  }).filter(({ line, column }) => !tags.some((tag) => tag.line === line && tag.column === column));
+  const isWhole = yaml.problems.every(({ repeated }) => repeated !== undefined);
+  const value = isWhole ? yaml.value ?? {} : {};
+  const isMapping = isRecord(value);
+  const others = isMapping ? [] : [{ line: yaml.near([]).line, message: notMapping }];
   const lines = new Map<string, number>();
-  const notMapping = isRecord(value)
-    ? []
-    : [{ line: document?.at([])?.line ?? 1, column: 1, message: place.notMapping }];
   return {
-    values: new Map(isRecord(value) ? Object.entries(value) : []),
-    problems: [...problems, ...notMapping].map((problem) => ({
-      ...problem,
+    values: new Map(isMapping ? Object.entries(value) : []),
+    problems: [...tags, ...told, ...others].map(({ line, column = 1, message }: LineProblem) => ({
+      line: line + linesAbove,
+      column,
+      message,
       severity: "error",
-      line: problem.line + place.linesAbove,
     })),
-    isRead: document !== undefined && notMapping.length === 0,
-    indent: indentOf(yaml),
+    isRead: isWhole && isMapping,
+    indent,
     lineOf: (key) => {
-      const line = lines.get(key) ?? document?.at([key], "key")?.line ?? 1;
+      const line = lines.get(key) ?? yaml.at([key], "key")?.line ?? 1;
       lines.set(key, line);
-      return place.linesAbove + line;
+      return linesAbove + line;
     },
-    writtenAt: (path) => document === undefined ? undefined : written(document, path),
+    writtenAt: (path) => isWhole ? written(yaml, path) : undefined,
   };
 }
 
@@ -61,69 +94,4 @@ function written(document: YamlDocument, path: readonly (string | number)[]): st
   return typeof value === "number" || typeof value === "boolean"
     ? document.written(path) ?? String(value)
     : undefined;
-}
-
-// A key that is written twice does not hide what is wrong with the others: its later values are left out, and the rest is read.
-
-/** Where a piece of YAML stands, and how its problems are told. */
-interface MappingPlace {
-  /** How many lines of its file come before it. */
-  readonly linesAbove: number;
-  /** What to say when it is no mapping. */
-  readonly notMapping: string;
-  /** What a key is called in errors, such as `parameter`. */
-  readonly keyName: string;
-}
-
-/** A problem, with its place in the piece. */
-type YamlPieceProblem = Place & { readonly message: string };
-
-/** What was read of a piece of YAML. */
-interface DocumentYaml {
-  /** Absent when it could not be read. */
-  readonly document?: YamlDocument;
-  /** Syntax errors, tags and repeated keys; lines from 1 in the piece. */
-  readonly problems: readonly YamlPieceProblem[];
-}
-
-/** Reads a piece of YAML, without tags and without keys that are there twice. */
-async function readDocumentYaml(yaml: string, place: MappingPlace): Promise<DocumentYaml> {
-  const tags = (await findYamlTags(yaml)).map(({ tag, ...at }) => ({ ...at, message: tagMessage(tag) }));
-  const found: SourceError[] = [];
-  const document = await parseYaml(yaml, { repeated: found }).catch((thrown) => {
-    if (!(thrown instanceof ProblemsError)) throw thrown;
-    found.push(...thrown.problems);
-    return undefined;
-  });
-  const told = found.map((problem) => tellYaml(problem, { yaml, place }))
-    .filter((problem) => !tags.some((tag) => isSamePlace(tag, problem)));
-  return { problems: [...tags, ...told], document };
-}
-
-function tagMessage(tag: string): string {
-  return `Found the YAML tag ${JSON.stringify(tag.slice(0, 60))}, and tags cannot be used here. ` +
-    `A text that begins with "!" needs quotes.`;
-}
-
-function tellYaml(
-  problem: SourceError,
-  { yaml, place }: { readonly yaml: string; readonly place: MappingPlace },
-): YamlPieceProblem {
-  const { message, line, column = 1 } = lineProblem(problem);
-  if (!(problem instanceof RepeatedKeyError)) return { line, column, message };
-  const { key, firstLine } = problem;
-  if (problem.span?.column === indentOf(yaml) + 1) {
-    return { line, column: 1, message: `${place.keyName} ${JSON.stringify(key)} is given twice` };
-  }
-  return { line, column, message: repeatedKeyMessage(key, firstLine + place.linesAbove) };
-}
-
-/** How many blanks stand before the first key. */
-function indentOf(yaml: string): number {
-  const line = /^[ \t]*[^\s#].*$/m.exec(yaml)?.[0] ?? "";
-  return line.length - line.trimStart().length;
-}
-
-function isSamePlace(a: Place, b: Place): boolean {
-  return a.line === b.line && a.column === b.column;
 }

@@ -1,6 +1,6 @@
 import type { SourceError } from "../../core/core.ts";
 import { kindOf, listOf, mapping, NAME, oneOf, orNothing, pathText, Shape, VERSION } from "../shape/shape.ts";
-import { YamlReading } from "../shape/yaml_reading.ts";
+import { readShape } from "../shape/yaml_reading.ts";
 
 /** How the text of a document is cut into passages (conversations.md 2.8): all ways, the default first. */
 const DOCUMENT_TYPES = ["text", "book", "paper", "slides"] as const;
@@ -86,12 +86,12 @@ const FILE = mapping("the file", {
  * @throws {ProblemsError} with everything that is wrong, in the order of the file: `documents[0].file: MESSAGE`
  */
 export async function readCollectionFile(text: string, file: string): Promise<CollectionFile> {
-  const { value, reading } = await YamlReading.read(FILE, { file, text });
+  const { value, problem } = await readShape(FILE, { file, text });
   const documents = value.documents.map((document, index): CollectionDocument => ({
     ...document,
     problem: (message, { page, cause } = {}) => {
       const at = page === undefined ? -1 : document.exclude.indexOf(page);
-      return reading.problem(["documents", index, ...(at < 0 ? ["file"] : ["exclude", at])], message, cause);
+      return problem(["documents", index, ...(at < 0 ? ["file"] : ["exclude", at])], message, cause);
     },
   }));
   return { file, documents };

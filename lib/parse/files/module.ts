@@ -1,7 +1,7 @@
 import { type JsonObject, nearestName, orMeant, type SourceError } from "../../core/core.ts";
 import { listOfIds, WORDS } from "./collection.ts";
 import { ANYTHING, type FilePath, listOf, mapOf, mapping, orNothing, Shape } from "../shape/shape.ts";
-import { YamlReading } from "../shape/yaml_reading.ts";
+import { readShape } from "../shape/yaml_reading.ts";
 
 /** What a content is made of, as it was written: the id of a document of the collection, else a file. */
 export interface ModuleSource {
@@ -87,14 +87,11 @@ const FILE = mapping("the file", { module: MODULE }, {
  * @throws {ProblemsError} with everything that is wrong, in the order of the file: `module.sessions[0].id: MESSAGE`
  */
 export async function readModuleFile(text: string, file: string): Promise<ModuleFile> {
-  const { value: { module: { id, data, ...module } }, reading } = await YamlReading.read(FILE, {
-    file,
-    text,
-  });
+  const { value: { module: { id, data, ...module } }, problem } = await readShape(FILE, { file, text });
   const sourcesOf = (names: readonly PlacedName[] = []) =>
     names.map(({ name, path }): ModuleSource => ({
       name,
-      problem: (message, { cause } = {}) => reading.problem(path, message, cause),
+      problem: (message, { cause } = {}) => problem(path, message, cause),
     }));
   return {
     file,

@@ -1,53 +1,43 @@
 import type { ErrorCode, YAMLError } from "yaml";
-import { SourceError, type SourceErrorOptions, type Span, spanAt } from "../../core/core.ts";
+import { SourceError, type SourceErrorOptions, type Span } from "../../core/core.ts";
 
-/** A text and where it came from. */
+/** A text, where it came from, and the place of a range in it: as far as its first line goes. */
 export interface YamlSource {
   readonly text: string;
   readonly file?: string;
+  spanOf(range: YamlRange): Span & Required<Pick<Span, "length">>;
 }
 
 /** Begin and end in the text, in UTF-16 units from 0. */
 export type YamlRange = readonly [number, number, ...unknown[]];
 
-/** A problem at a place of the text; a place has one line only. */
-export function yamlProblemAt(
-  source: YamlSource,
-  range: YamlRange,
-  say: { readonly message: string; readonly hint?: string },
-): SourceError {
-  const hint = say.hint === undefined ? {} : { hint: say.hint };
-  return new SourceError(say.message, { ...placeOf(source, range), ...hint });
+/** What is said of a YAML text. */
+interface Say {
+  readonly message: string;
+  readonly hint?: string;
 }
 
-function placeOf(source: YamlSource, range: YamlRange): SourceErrorOptions {
-  return { span: spanOfRange(source, range), source: source.text, code: "E-yaml" };
-}
-
-/** The place of a range, as far as its first line goes. */
-export function spanOfRange({ text, ...file }: YamlSource, [start, end]: YamlRange): Span {
-  const lineEnd = text.indexOf("\n", start);
-  const length = Math.max(1, Math.min(end, lineEnd === -1 ? text.length : lineEnd) - start);
-  return spanAt(text, start, { ...file, length });
-}
-
-/** A key that a mapping has twice, at its later place. */
-export class RepeatedKeyError extends SourceError {
-  readonly key: string;
-  /** Where it was first: from 1. */
-  readonly firstLine: number;
+/** Something that is wrong with a YAML text. */
+export class YamlProblem extends SourceError {
+  /** What it is about. */
+  readonly range: YamlRange;
+  /** What the library said; absent for what it takes. */
+  readonly error: YAMLError | undefined;
+  /** Of a key that a mapping has twice, at its later place: the key, and the line where it was first, from 1. */
+  readonly repeated: { readonly key: string; readonly firstLine: number } | undefined;
 
   constructor(
-    source: YamlSource,
+    { text, spanOf }: YamlSource,
     range: YamlRange,
-    { key, firstLine }: { readonly key: string; readonly firstLine: number },
+    { message, error, repeated, ...more }: Say & Pick<SourceErrorOptions, "span"> & {
+      readonly error?: YAMLError;
+      readonly repeated?: YamlProblem["repeated"];
+    },
   ) {
-    super(repeatedKeyMessage(key, firstLine), {
-      ...placeOf(source, range),
-      hint: "Remove one of them, or join their values.",
-    });
-    this.key = key;
-    this.firstLine = firstLine;
+    super(message, { span: spanOf(range), source: text, code: "E-yaml", ...more });
+    this.range = range;
+    this.error = error;
+    this.repeated = repeated;
   }
 }
 
@@ -57,21 +47,16 @@ export function repeatedKeyMessage(key: string, firstLine: number): string {
 }
 
 /** A problem that the library found, in our words where they are clearer. */
-export function yamlProblem(error: YAMLError, source: YamlSource): SourceError {
+export function libraryProblem(error: YAMLError, source: YamlSource): YamlProblem {
   const { message = `Cannot read YAML: ${lowerFirst(error.message)}`, hint } = wordsOf(error);
   const [start, end] = error.pos;
   // A problem at the end of the file is shown behind the last word, where there is something to see.
   const last = source.text.trimEnd().length;
-  const range = [Math.min(start, last), Math.min(end, last)] as const;
-  return yamlProblemAt(source, range, { message, hint });
+  const span = source.spanOf([Math.min(start, last), Math.min(end, last)]);
+  return new YamlProblem(source, error.pos, { message, hint, error, span });
 }
 
-interface Words {
-  readonly message?: string;
-  readonly hint?: string;
-}
-
-const WORDS: { readonly [code in ErrorCode]?: Words } = {
+const WORDS: { readonly [code in ErrorCode]?: Partial<Say> } = {
   TAB_AS_INDENT: {
     message: "Found a tab in the indentation, expected blanks",
     hint: "YAML allows no tabs there: use blanks.",
@@ -94,7 +79,7 @@ const WORDS: { readonly [code in ErrorCode]?: Words } = {
 };
 
 /** For codes that stand for several problems. */
-const WORDS_BY_MESSAGE: readonly (readonly [RegExp, Words])[] = [
+const WORDS_BY_MESSAGE: readonly (readonly [RegExp, Partial<Say>])[] = [
   [/^Unresolved tag: /, { hint: `Orrery has no tags of its own; text that begins with "!" needs quotes.` }],
   [/must be sufficiently indented and end with a (.)/, {
     message: "Found the end of a list or mapping in brackets too early",
@@ -115,7 +100,7 @@ const WORDS_BY_MESSAGE: readonly (readonly [RegExp, Words])[] = [
   }],
 ];
 
-function wordsOf({ code, message }: YAMLError): Words {
+function wordsOf({ code, message }: YAMLError): Partial<Say> {
   return WORDS[code] ?? WORDS_BY_MESSAGE.find(([pattern]) => pattern.test(message))?.[1] ?? {};
 }
 

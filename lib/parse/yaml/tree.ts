@@ -1,20 +1,8 @@
 // The library's own conversion is not used: it follows an alias into its own anchor, and tells no place of what it refuses.
 import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
-import { losesDigits, type SourceError, spanAt } from "../../core/core.ts";
+import { losesDigits } from "../../core/core.ts";
 import type { YamlLibrary } from "./library.ts";
-import { RepeatedKeyError, yamlProblemAt, type YamlRange, type YamlSource } from "./problem.ts";
-
-/** The value of a document, and where its parts stand. */
-export interface YamlTree {
-  readonly value: unknown;
-  /** Keys written twice, and aliases or levels beyond the bounds; when there are any the value is not whole. */
-  readonly problems: readonly SourceError[];
-  /** Numbers that were taken as text, since a value would not have all of their digits. */
-  readonly digits: readonly YamlRange[];
-  rangeOf(path: readonly (string | number)[], what: "key" | "value"): YamlRange | undefined;
-  /** A scalar as it is written, so that 1.10 stays 1.10; undefined for other values, and where an alias stands. */
-  written(path: readonly (string | number)[]): string | undefined;
-}
+import { repeatedKeyMessage, YamlProblem, type YamlRange, type YamlSource } from "./problem.ts";
 
 const BARE = /^[-+.\w]+$/;
 const DECIMAL = /^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
@@ -23,6 +11,9 @@ const DECIMAL = /^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
 export function printableNumber(value: number, written: string): number | string {
   return written !== String(value) && DECIMAL.test(written) ? written : value;
 }
+
+/** The way to a part of a document: keys, and numbers of items from 0. */
+export type YamlPath = readonly (string | number)[];
 
 const MERGE = {
   message: 'Found the merge key "<<", which YAML 1.2 does not have',
@@ -33,23 +24,6 @@ const MAX_DEPTH = 200;
 /** How many values the aliases of a document may stand for, those inside others counted each time. */
 const MAX_ALIASED = 10_000;
 
-/** Converts the nodes of a document to plain data. */
-export function readYamlTree(
-  root: Node | null,
-  options: { readonly library: YamlLibrary; readonly source: YamlSource },
-): YamlTree {
-  const reader = new Reader(options.library, options.source);
-  const { value } = reader.read(root, 0);
-  const { problems, digits } = reader;
-  const rangeOf: YamlTree["rangeOf"] = (path, what) => reader.rangeOf(root, path, what);
-  const written: YamlTree["written"] = (path) => {
-    const [from, to] = rangeOf(path, "value") ?? [0, 0];
-    const source = options.source.text.slice(from, to);
-    return BARE.test(source) ? source : undefined;
-  };
-  return { value, problems, digits, rangeOf, written };
-}
-
 /** A value and how many values it is made of. */
 interface Read {
   readonly value: unknown;
@@ -58,9 +32,15 @@ interface Read {
 
 const NOTHING: Read = { value: null, size: 1 };
 
-class Reader {
-  readonly problems: SourceError[] = [];
+/** The nodes of a document as plain data, and where its parts stand. */
+export class YamlTree {
+  /** Plain data; null for an empty document. */
+  readonly value: unknown;
+  /** Keys written twice, and aliases or levels beyond the bounds; when there are any the value is not whole. */
+  readonly problems: YamlProblem[] = [];
+  /** Numbers that were taken as text, since a value would not have all of their digits. */
   readonly digits: YamlRange[] = [];
+  readonly #root: Node | null;
   readonly #library: YamlLibrary;
   readonly #source: YamlSource;
   /** By anchor; without `read` while the anchor's own node is still being read. */
@@ -70,12 +50,14 @@ class Reader {
   readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
   #aliased = 0;
 
-  constructor(library: YamlLibrary, source: YamlSource) {
+  constructor(root: Node | null, library: YamlLibrary, source: YamlSource) {
+    this.#root = root;
     this.#library = library;
     this.#source = source;
+    this.value = this.#read(root, 0).value;
   }
 
-  read(node: Node | null, depth: number): Read {
+  #read(node: Node | null, depth: number): Read {
     const { isAlias, isMap, isSeq, isScalar } = this.#library;
     if (node === null) return NOTHING;
     if (isAlias(node)) return this.#alias(node);
@@ -91,14 +73,11 @@ class Reader {
     return read;
   }
 
-  rangeOf(
-    root: Node | null,
-    path: readonly (string | number)[],
-    what: "key" | "value",
-  ): YamlRange | undefined {
+  /** Where the key or the value of a part stands. */
+  rangeOf(path: YamlPath, what: "key" | "value"): YamlRange | undefined {
     const { isAlias, isMap, isSeq } = this.#library;
-    let key = root;
-    let here = root;
+    let key = this.#root;
+    let here = key;
     for (const segment of path) {
       const holder = isAlias(here) ? this.#targets.get(here) : here;
       if (isMap(holder)) {
@@ -111,6 +90,40 @@ class Reader {
       } else return undefined;
     }
     return (what === "key" ? key : here ?? key)?.range ?? undefined;
+  }
+
+  /** A scalar as it is written, so that 1.10 stays 1.10; undefined for other values, and where an alias stands. */
+  written(path: YamlPath): string | undefined {
+    const [from, to] = this.rangeOf(path, "value") ?? [0, 0];
+    const source = this.#source.text.slice(from, to);
+    return BARE.test(source) ? source : undefined;
+  }
+
+  /** The way to the innermost part that stands around an offset. Aliases are not followed. */
+  pathAt(offset: number, node = this.#root): YamlPath {
+    if (node === null || node.range?.[0] === offset) return [];
+    const { isMap, isScalar, isSeq } = this.#library;
+    const parts: readonly (readonly [string | number, unknown])[] = isSeq(node)
+      ? [...node.items.entries()]
+      : isMap(node)
+      ? node.items.filter(({ key }) => isScalar(key)).map((pair) => [this.#keyOf(pair), pair.value])
+      : [];
+    const isAround = (part: unknown) => {
+      const [start, end] = this.#nodeOf(part)?.range ?? [0, 0];
+      return start <= offset && offset < end;
+    };
+    const [key, inner] = parts.find(([, part]) => isAround(part)) ?? [];
+    return key === undefined ? [] : [key, ...this.pathAt(offset, this.#nodeOf(inner))];
+  }
+
+  /** The keys at the top with the ranges of what they have, in their order. */
+  get keys(): readonly (readonly [string, YamlRange])[] {
+    if (!this.#library.isMap(this.#root)) return [];
+    return this.#root.items.map((pair) => {
+      const [start = 0, keyEnd = 0] = this.#nodeOf(pair.key)?.range ?? [];
+      const [, end = keyEnd] = this.#nodeOf(pair.value)?.range ?? [];
+      return [this.#keyOf(pair), [start, end]];
+    });
   }
 
   /** By key, of keys written twice the first. */
@@ -132,7 +145,7 @@ class Reader {
       if (first !== undefined) this.#writtenTwice(key, range, first);
       ranges.set(key, first ?? range);
       if (this.#isMerge(pair)) this.#refuse(this.#nodeOf(pair.key) ?? node, MERGE);
-      const part = this.read(this.#nodeOf(pair.value), depth + 1);
+      const part = this.#read(this.#nodeOf(pair.value), depth + 1);
       size += part.size;
       if (first !== undefined) continue; // what is told of it is the first
       // Defined, not assigned: "__proto__" becomes a plain key.
@@ -155,7 +168,7 @@ class Reader {
   }
 
   #list(node: YAMLSeq, depth: number): Read {
-    const parts = node.items.map((item) => this.read(this.#nodeOf(item), depth + 1));
+    const parts = node.items.map((item) => this.#read(this.#nodeOf(item), depth + 1));
     return {
       value: parts.map(({ value }) => value),
       size: parts.reduce((total, { size }) => total + size, 1),
@@ -184,8 +197,10 @@ class Reader {
   }
 
   #writtenTwice(key: string, range: YamlRange, first: YamlRange): void {
-    const { line } = spanAt(this.#source.text, first[0]);
-    this.problems.push(new RepeatedKeyError(this.#source, range, { key, firstLine: line }));
+    const { line: firstLine } = this.#source.spanOf(first);
+    const message = repeatedKeyMessage(key, firstLine);
+    const hint = "Remove one of them, or join their values.";
+    this.problems.push(new YamlProblem(this.#source, range, { message, hint, repeated: { key, firstLine } }));
   }
 
   #tooDeep(node: Node): Read {
@@ -194,7 +209,7 @@ class Reader {
   }
 
   #refuse(node: Node, say: { readonly message: string; readonly hint: string }): Read {
-    this.problems.push(yamlProblemAt(this.#source, node.range ?? [0, 1], say));
+    this.problems.push(new YamlProblem(this.#source, node.range ?? [0, 1], say));
     return NOTHING;
   }
 

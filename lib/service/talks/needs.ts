@@ -14,8 +14,8 @@ import {
 import { hostFiles } from "../../host/files/files.ts";
 import type { AgentFile, AgentProblem, AgentStep } from "../../parse/agent/agent.ts";
 import { stepPlaces } from "../../parse/agent/tree.ts";
-import { readAgentYaml } from "../../parse/agent/yaml.ts";
 import { type FilePath, pathText } from "../../parse/shape/shape.ts";
+import { readYaml } from "../../parse/yaml/yaml.ts";
 import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";
 import { promptTrouble } from "../../prompt/prompt_trouble.ts";
 import { promptNotFound } from "../../prompt/registry.ts";
@@ -63,12 +63,11 @@ async function placedNeeds(
   { file, text }: AgentFile,
   needs: readonly Need[],
 ): Promise<readonly AgentNeed[]> {
-  const yaml = await readAgentYaml(text);
-  const placeOf = (path: FilePath) => yaml.place(path, "value");
+  const yaml = await readYaml(text, file);
   return needs.map(({ path, message, isOpen = false }) => ({
-    file,
     isOpen,
-    ...placeOf(path),
+    ...yaml.near(path),
+    file,
     path: pathText(path),
     message,
     severity: "error",
