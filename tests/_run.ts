@@ -1,10 +1,12 @@
 // Runs the command line as a user would, with an environment of its own, so that neither the keys nor the settings of
 // whoever runs the tests reach it: inside the test's own process, since most of a command's time is that of its start. The
-// binary, Deno 2.6 and tests that say so have a process for each.
+// binary and tests that say so have a process for each.
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main, type Program, type ProgramOutput } from "../main.ts";
+
+export const isDeno26: boolean = Deno.version.deno.startsWith("2.6.");
 
 /** The folder of the project, without a slash at its end. */
 export const PROJECT_ROOT: string = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -73,7 +75,7 @@ export function orrery(args: readonly string[], options: RunOptions = {}): Promi
 
 /** Whether commands run inside this process, where they may. */
 export function runsInside(): boolean {
-  return compiledBinary() === undefined && !isDeno26;
+  return compiledBinary() === undefined;
 }
 
 /** What a command that runs inside this process finds around it, and what it has written. */
@@ -91,9 +93,15 @@ export function testProgram(options: Pick<RunOptions, "cwd" | "stdin" | "env"> =
     stderr,
     env: { get: (name) => env.get(name), toObject: () => Object.fromEntries(env) },
     cwd: () => options.cwd ?? PROJECT_ROOT,
+    signals: testSignals,
   };
   return { program, stdout, stderr };
 }
+
+/** Deno 2.6 goes on waiting for signals when nobody listens any more, which its tests take for a leak. */
+export const testSignals: Program["signals"] = isDeno26
+  ? { addSignalListener: () => {}, removeSignalListener: () => {} }
+  : undefined;
 
 async function runInside(args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { program, stdout, stderr } = testProgram(options);
@@ -110,9 +118,6 @@ async function runInside(args: readonly string[], options: RunOptions): Promise<
     clearTimeout(timer);
   }
 }
-
-/** Deno 2.6 loses AsyncLocalStorage on some ways, and with it which command a call belongs to. */
-export const isDeno26: boolean = Deno.version.deno.startsWith("2.6.");
 
 /** What was written, as one text. */
 class Written implements ProgramOutput {

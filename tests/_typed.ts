@@ -1,6 +1,6 @@
 // Somebody at a terminal inside the test's process: for what is asked and answered. What needs a real one, such as Ctrl-C, is `_pty.ts`.
 import { main, type ProgramOutput } from "../main.ts";
-import { runsInside, testEnvironment } from "./_run.ts";
+import { runsInside, testEnvironment, testSignals } from "./_run.ts";
 
 /** What a command at a terminal gave. */
 export interface TypedResult {
@@ -14,7 +14,7 @@ export function typedTest(name: string, test: () => Promise<void>): void {
   const ignore = !runsInside();
   if (ignore) {
     console.log(
-      `not run here: ${name}; with Deno 2.6, and in the program, a command has a process of its own`,
+      `not run here: ${name}; in the program a command has a process of its own`,
     );
   }
   Deno.test({ name, ignore, fn: test });
@@ -46,6 +46,7 @@ export async function typed(
     stderr: windowOf((text) => void (told.stderr += text)),
     env: { get: (name) => env.get(name), toObject: () => Object.fromEntries(env) },
     cwd: () => options.cwd,
+    signals: testSignals,
   });
   return { code, ...told };
 }

@@ -28,10 +28,18 @@ export type ProgramSignals = Pick<typeof Deno, "addSignalListener" | "removeSign
 export type ProgramOutput = Pick<typeof Deno.stdout, "write" | "writeSync" | "isTerminal">;
 
 let programs: AsyncLocalStorage<{ current: Program }> | undefined;
+/** Those that are called inside this process now. */
+const called = new Set<Program>();
 
 /** The program that runs here: the process, unless several commands are called inside one. */
 export function program(): Program {
-  return programs?.getStore()?.current ?? Deno;
+  return programs?.getStore()?.current ?? (isDeno29() ? Deno : onlyCalled());
+}
+
+/** Deno 2.6 loses the store on some ways: the program that lost it is the one that is called, when there is only one. */
+function onlyCalled(): Program {
+  const [first, second] = called;
+  return first !== undefined && second === undefined ? first : Deno;
 }
 
 /** Does work as another program than the process. What outlives the work belongs to the process again. */
@@ -39,9 +47,11 @@ export async function asProgram<T>(owner: Program, work: () => Promise<T>): Prom
   const { AsyncLocalStorage } = await import("node:async_hooks");
   programs ??= new AsyncLocalStorage();
   const running = { current: owner };
+  called.add(owner);
   try {
     return await programs.run(running, work);
   } finally {
+    called.delete(owner);
     running.current = Deno;
   }
 }

@@ -42,7 +42,10 @@ export async function openCallSource(
   }
   const path = isAbsolute(word) ? word : join(cwd, word);
   const bytes = await openNamed(word, path, { signal });
-  if (!word.toLowerCase().endsWith(".calls")) throw otherKind(word, command);
+  if (!word.toLowerCase().endsWith(".calls")) {
+    bytes.close();
+    throw otherKind(word, command);
+  }
   const text = callText(bytes, JSON.stringify(word));
   return { name: word, isStdin: false, isReadOnce: !bytes.isRegular, path: realPath(path), text };
 }

@@ -142,6 +142,8 @@ interface Readable {
 export interface FileChunks extends AsyncIterable<Uint8Array> {
   /** False for a pipe or a device, which gives other bytes the next time. */
   readonly isRegular: boolean;
+  /** For when its bytes are not wanted after all. */
+  close(): void;
 }
 
 /**
@@ -159,11 +161,19 @@ export function openFileChunks(
     // A pipe may have nobody at its other end yet; a file is there, and a thread of its own takes longer than it does.
     if (isFile) {
       const file = Deno.openSync(path);
-      return { isRegular: true, [Symbol.asyncIterator]: () => fileChunks(file, options) };
+      return {
+        isRegular: true,
+        close: () => file.close(),
+        [Symbol.asyncIterator]: () => fileChunks(file, options),
+      };
     }
     const file = await openedUnlessAborted(path, options);
-    if (file === undefined) return { isRegular: false, async *[Symbol.asyncIterator]() {} };
-    return { isRegular: false, [Symbol.asyncIterator]: () => closing(file, options) };
+    if (file === undefined) return { isRegular: false, close() {}, async *[Symbol.asyncIterator]() {} };
+    return {
+      isRegular: false,
+      close: () => file.close(),
+      [Symbol.asyncIterator]: () => closing(file, options),
+    };
   });
 }
 
