@@ -198,7 +198,7 @@ export interface DocumentSettings {
     readonly run?: boolean;
   };
   readonly inputs: readonly DocumentInput[];
-  /** The line of each key in the file, from 1, by its path: `model`, `limits.goto`, `inputs.0.name`. */
+  /** The line of each key in the file, from 1; what is inside a key is told there (documents.md 1.3). */
   readonly lines: ReadonlyMap<string, number>;
 }
 

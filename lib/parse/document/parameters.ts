@@ -1,18 +1,11 @@
-import { isRecord, messageOf } from "../../core/core.ts";
-import { headingLine } from "./lines.ts";
+import { isRecord } from "../../core/core.ts";
 import type { DocumentMapping } from "./mapping.ts";
-import {
-  type Condition,
-  type ImportFields,
-  type OperationFields,
-  PARAMETERS,
-  type Reference,
-  type ToolChoice,
-} from "./operation.ts";
+import type { Reference, ToolChoice } from "./operation.ts";
 import type { DocumentProblem } from "./tree.ts";
 
 const MOST_SHOWN = 60;
 const MOST_TOLD = 100;
+const MOST_UNKNOWN = 20;
 
 /**
  * Reads typed values from a mapping and keeps what is wrong with them, in the texts of documents.md 4. Every method gives
@@ -99,10 +92,18 @@ export class ParameterReader {
     return this.#mapping.writtenAt(path);
   }
 
-  /** The line of each parameter that is there; a key that is none has no line here. */
-  lines(): ReadonlyMap<string, number> {
-    const keys = Object.keys(PARAMETERS).filter((key) => this.has(key));
-    return new Map(keys.map((key) => [key, this.#mapping.lineOf(key)]));
+  /** The line of each of some keys that is there. */
+  lines(keys: readonly string[]): ReadonlyMap<string, number> {
+    return new Map(keys.filter((key) => this.has(key)).map((key) => [key, this.#mapping.lineOf(key)]));
+  }
+
+  /** Tells keys that are none of ours. @param message undefined where nothing is wrong with it */
+  unknown(message: (key: string) => string | undefined): void {
+    const told = [...this.#mapping.values.keys()].flatMap((key) => {
+      const words = message(key);
+      return words === undefined ? [] : [[key, words] as const];
+    });
+    for (const [key, words] of told.slice(0, MOST_UNKNOWN)) this.refuse(key, words);
   }
 
   /** Tells what is wrong with a key; once, however often it is found. */
@@ -208,110 +209,4 @@ function readToolChoice(value: unknown): Part<ToolChoice> {
   return word === undefined
     ? { value: [...names] }
     : { problem: `tools: "${word}" cannot stand beside other names` };
-}
-
-// The parameters that several operations have.
-
-export function anyFields(
-  reader: ParameterReader,
-): Pick<OperationFields, "conditions" | "onError" | "lines"> {
-  return {
-    conditions: readConditions(reader),
-    lines: reader.lines(),
-    onError: reader.word("on-error", ["stop", "continue"]),
-  };
-}
-
-export function mergeFields(reader: ParameterReader): Pick<ImportFields, "isRunOnce" | "to" | "mode"> {
-  const target = reader.value("to");
-  const isText = target === undefined || typeof target === "string";
-  return {
-    isRunOnce: reader.flag("run-once") ?? false,
-    to: isText ? reader.references("to")?.[0] : reader.refuse("to", notText("to", target)),
-    mode: reader.word("mode", MERGE_MODES),
-  };
-}
-
-const EMPTY_HEADER =
-  'use-header is empty: a value that begins with # must be quoted, as in use-header: "# Title"';
-const NO_HEADER = 'use-header must be one heading line such as "# Title", or none';
-
-/** `use-header`: a heading line, or `none`. */
-export function readHeader(reader: ParameterReader): string | undefined {
-  const value = reader.written("use-header");
-  if (value === undefined) return undefined;
-  if (value === null) return reader.refuse("use-header", EMPTY_HEADER);
-  const header = typeof value === "string" ? value.replace(/\n+$/, "") : "";
-  if (header.trim().toLowerCase() === "none") return "none";
-  return headingLine(header) === undefined ? reader.refuse("use-header", NO_HEADER) : header;
-}
-
-// The parameter `if` (documents.md 9.5).
-
-const TEXT_TESTS = ["equals", "not-equals", "contains", "matches"] as const;
-type TextTest = (typeof TEXT_TESTS)[number];
-
-const FORM = "if needs block and exactly one of equals, not-equals, contains, matches, exists";
-const MOST = 1000;
-
-/** All conditions of an operation; none when it has no `if`, or one that cannot be used. */
-function readConditions(reader: ParameterReader): readonly Condition[] {
-  const value = reader.value("if");
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) return conditionsOf([readCondition(value, { reader, path: ["if"] })], reader);
-  if (value.length === 0) reader.refuse("if", FORM);
-  if (value.length > MOST) reader.refuse("if", `if has more than ${MOST} conditions`);
-  const read = value.slice(0, MOST).map((item: unknown, index) =>
-    readCondition(item, { reader, path: ["if", index] })
-  );
-  return conditionsOf(read, reader);
-}
-
-function conditionsOf(parts: readonly Part<Condition>[], reader: ParameterReader): readonly Condition[] {
-  return parts.flatMap((part) => reader.part("if", part) ?? []);
-}
-
-interface ConditionPlace {
-  readonly reader: ParameterReader;
-  readonly path: readonly (string | number)[];
-}
-
-function readCondition(item: unknown, place: ConditionPlace): Part<Condition> {
-  if (!isRecord(item) || !Object.hasOwn(item, "block") || Object.keys(item).length !== 2) {
-    return { problem: FORM };
-  }
-  const blocks = readReferences(item.block ?? "", "block in if");
-  if ("problem" in blocks) return blocks;
-  const kind = TEXT_TESTS.find((kind) => Object.hasOwn(item, kind));
-  const test = kind !== undefined
-    ? textTest(kind, place)
-    : Object.hasOwn(item, "exists")
-    ? existsTest(item.exists)
-    : { problem: FORM };
-  return "problem" in test ? test : { value: { blocks: blocks.value, test: test.value } };
-}
-
-function existsTest(value: unknown): Part<Condition["test"]> {
-  return typeof value === "boolean"
-    ? { value: { kind: "exists", value } }
-    : { problem: "exists in if must be true or false" };
-}
-
-function textTest(kind: TextTest, { reader, path }: ConditionPlace): Part<Condition["test"]> {
-  const value = reader.writtenAt([...path, kind]);
-  if (value === undefined) return { problem: `${kind} in if must be text` };
-  if (kind !== "matches") return { value: { kind, value } };
-  const problem = problemOfPattern(value);
-  return problem === undefined ? { value: { kind, value } } : { problem };
-}
-
-function problemOfPattern(pattern: string): string | undefined {
-  try {
-    new RegExp(pattern, "u");
-    return undefined;
-  } catch (thrown) {
-    const message = messageOf(thrown);
-    const why = message.slice(message.lastIndexOf("/u: ") + "/u: ".length);
-    return `matches in if is not a regular expression: ${why.slice(0, 1).toLowerCase()}${why.slice(1)}`;
-  }
 }

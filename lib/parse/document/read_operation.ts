@@ -1,29 +1,22 @@
 import { byPlace, isJsonObject, isRecord, type JsonObject, messageOf, toJson } from "../../core/core.ts";
-import { type DocumentMapping, readDocumentMapping } from "./mapping.ts";
+import { headingLine } from "./lines.ts";
+import { readDocumentMapping } from "./mapping.ts";
 import { didYouMean, FARTHEST, nearWord } from "./near.ts";
 import {
-  type FieldsOf,
-  type GotoFields,
-  type ImportFields,
+  type Condition,
   type InputValue,
-  type LlmFields,
   type OperationFields,
   type OperationName,
   parametersOf,
   REQUIRED,
-  type ReturnFields,
-  type RunFields,
-  type ShellFields,
   takes,
 } from "./operation.ts";
 import {
-  anyFields,
   FROM_ONE,
-  mergeFields,
+  MERGE_MODES,
   notText,
   ParameterReader,
   type Part,
-  readHeader,
   readReferences,
   TEMPERATURE,
 } from "./parameters.ts";
@@ -34,30 +27,129 @@ const RETRIES = {
   isFine: (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 10,
   wanted: "a whole number from 0 to 10",
 };
+const SECONDS = {
+  isFine: (value: number): boolean => value > 0 && Number.isFinite(value),
+  wanted: "a number of seconds above 0",
+};
 
-/** The parameters of `@llm`; those that cannot be used are left out. */
-function readLlm(reader: ParameterReader): LlmFields {
-  return {
-    name: "llm",
-    ...anyFields(reader),
-    ...mergeFields(reader),
-    useHeader: readHeader(reader),
-    prompt: reader.text("prompt"),
-    blocks: reader.references("block"),
-    isGeneratedRun: reader.flag("run-generated") ?? false,
-    isAmbient: reader.word("context", ["auto", "none"]) !== "none",
-    media: readMedia(reader),
-    isHeaderAligned: reader.flag("header-auto-align") ?? false,
-    stopSequences: readStopSequences(reader),
-    retries: reader.number("retries", RETRIES) ?? DEFAULT_RETRIES,
-    saveToFile: reader.text("save-to-file"),
-    provider: reader.text("provider"),
-    model: reader.text("model"),
-    temperature: reader.number("temperature", TEMPERATURE),
-    tools: reader.tools(),
-    toolsTurnsMax: reader.number("tools-turns-max", FROM_ONE),
-    schema: readSchema(reader),
-  };
+/** What each parameter becomes among the fields of an operation. What cannot be used is left out, and a problem. */
+const READERS: Readonly<Record<string, (reader: ParameterReader, name: OperationName) => object>> = {
+  prompt: (reader, name) => ({ prompt: readPrompt(reader, name) }),
+  block: (reader, name) =>
+    name === "goto" ? { block: readTarget(reader) } : { blocks: reader.references("block") },
+  file: (reader) => ({ file: reader.text("file") }),
+  to: (reader) => ({ to: readPlace(reader) }),
+  mode: (reader) => ({ mode: reader.word("mode", MERGE_MODES) }),
+  "use-header": (reader, name) => ({ useHeader: readHeader(reader, name) }),
+  "run-once": (reader) => ({ isRunOnce: reader.flag("run-once") ?? false }),
+  if: (reader) => ({ conditions: readConditions(reader) }),
+  "on-error": (reader) => ({ onError: reader.word("on-error", ["stop", "continue"]) }),
+  "run-generated": (reader) => ({ isGeneratedRun: reader.flag("run-generated") ?? false }),
+  context: (reader) => ({ isAmbient: reader.word("context", ["auto", "none"]) !== "none" }),
+  media: (reader) => ({ media: readMedia(reader) }),
+  "save-to-file": (reader) => ({ saveToFile: reader.text("save-to-file") }),
+  "header-auto-align": (reader) => ({ isHeaderAligned: reader.flag("header-auto-align") ?? false }),
+  provider: (reader) => ({ provider: reader.text("provider") }),
+  model: (reader) => ({ model: reader.text("model") }),
+  temperature: (reader) => ({ temperature: reader.number("temperature", TEMPERATURE) }),
+  "stop-sequences": (reader) => ({ stopSequences: readStopSequences(reader) }),
+  tools: (reader) => ({ tools: reader.tools() }),
+  "tools-turns-max": (reader) => ({ toolsTurnsMax: reader.number("tools-turns-max", FROM_ONE) }),
+  retries: (reader) => ({ retries: reader.number("retries", RETRIES) ?? DEFAULT_RETRIES }),
+  schema: (reader) => ({ schema: readSchema(reader) }),
+  env: (reader) => ({ env: readInputValues(reader, "env") }),
+  timeout: (reader) => ({ timeoutS: reader.number("timeout", SECONDS) }),
+  inputs: (reader) => ({ inputs: readInputValues(reader, "inputs") }),
+};
+
+/** What became of the parameters of an operation. */
+export interface ReadOperation {
+  /** Absent when there is any error, or a parameter that the parser has refused. */
+  readonly fields?: OperationFields;
+  /** In the order of the lines; warnings too. */
+  readonly problems: readonly DocumentProblem[];
+}
+
+/**
+ * Reads and checks the parameters of an operation (documents.md 4). Names of parameters that it does not have are the parser's
+ * to tell where they begin a line; those of an indented body are told here.
+ */
+export async function readOperation(node: OperationNode): Promise<ReadOperation> {
+  const { name, line } = node;
+  const parameters = parametersOf(name);
+  const mapping = await readDocumentMapping(node.body === "" ? "" : `${node.body}\n`, {
+    linesAbove: line,
+    notMapping: `Found no parameters under @${name}, expected lines such as ${parameters[0]}: VALUE`,
+    keyName: "parameter",
+  });
+  const reader = new ParameterReader(mapping);
+  const fields = Object.assign({ name }, ...parameters.map((key) => READERS[key]?.(reader, name)), {
+    lines: reader.lines(parameters),
+  });
+  if (mapping.indent > 0) {
+    reader.unknown((key) =>
+      takes(name, key)
+        ? undefined
+        : `@${name} has no parameter ${JSON.stringify(key.slice(0, 200))}${didYouMean(key, parameters)}`
+    );
+  }
+  const keys = [...mapping.values.keys()];
+  const missing = mapping.isRead ? missingIn(name, keys) : undefined;
+  const problems = [
+    ...missing === undefined ? [] : [{ severity: "error" as const, line, column: 1, message: missing }],
+    ...mapping.problems,
+    ...reader.problems,
+  ].sort(byPlace);
+  const isFine = keys.every((key) => takes(name, key)) &&
+    problems.every(({ severity }) => severity !== "error");
+  // Each field has been read by its parameter; one that is required and not there is an error.
+  return isFine ? { fields: fields as OperationFields, problems } : { problems };
+}
+
+function missingIn(name: OperationName, keys: readonly string[]): string | undefined {
+  const required = REQUIRED[name];
+  // A misspelt one is told as such, and is not missing as well.
+  const isThere = (key: string) =>
+    required.includes(takes(name, key) ? key : nearWord(key, parametersOf(name), FARTHEST) ?? "");
+  if (keys.some(isThere)) return undefined;
+  return `@${name} needs ${required.map((key) => `"${key}"`).join(" or ")}`;
+}
+
+function readPrompt(reader: ParameterReader, name: OperationName): string | undefined {
+  const prompt = reader.text("prompt");
+  const isCut = name === "shell" && prompt?.includes("\0");
+  return isCut ? reader.refuse("prompt", "prompt holds a NUL character, which no command can") : prompt;
+}
+
+/** The block that `@goto` leads to. */
+function readTarget(reader: ParameterReader): string | undefined {
+  const [block, second] = reader.references("block") ?? [];
+  const isOne = block === undefined || second === undefined && !block.endsWith("*");
+  return isOne ? block : reader.refuse("block", "@goto takes one block without /*");
+}
+
+/** The block that a result goes to. */
+function readPlace(reader: ParameterReader): string | undefined {
+  const target = reader.value("to");
+  const isText = target === undefined || typeof target === "string";
+  return isText ? reader.references("to")?.[0] : reader.refuse("to", notText("to", target));
+}
+
+const EMPTY_HEADER =
+  'use-header is empty: a value that begins with # must be quoted, as in use-header: "# Title"';
+const NO_HEADER = 'use-header must be one heading line such as "# Title", or none';
+
+/** `use-header`: a heading line, or `none`. */
+function readHeader(reader: ParameterReader, name: OperationName): string | undefined {
+  const value = reader.written("use-header");
+  if (value === undefined) return undefined;
+  if (name === "run" && !reader.has("prompt")) {
+    reader.warn("use-header", "use-header has no effect without prompt");
+  }
+  if (value === null) return reader.refuse("use-header", EMPTY_HEADER);
+  const header = typeof value === "string" ? value.replace(/\n+$/, "") : "";
+  if (header.trim().toLowerCase() === "none") return "none";
+  return headingLine(header) === undefined ? reader.refuse("use-header", NO_HEADER) : header;
 }
 
 function readMedia(reader: ParameterReader): readonly string[] {
@@ -99,134 +191,6 @@ function jsonObject(value: Readonly<Record<string, unknown>>): Part<JsonObject> 
   } catch (thrown) {
     return { problem: `schema is ${messageOf(thrown)}` };
   }
-}
-
-/** What became of the parameters of an operation. */
-export interface ReadOperation {
-  /** Absent when there is any error, or a parameter that the parser has refused. */
-  readonly fields?: OperationFields;
-  /** In the order of the lines; warnings too. */
-  readonly problems: readonly DocumentProblem[];
-}
-
-const MOST_UNKNOWN = 20;
-
-/**
- * Reads and checks the parameters of an operation (documents.md 4). Names of parameters that it does not have are the parser's
- * to tell where they begin a line; those of an indented body are told here.
- */
-export async function readOperation(node: OperationNode): Promise<ReadOperation> {
-  const { name, line } = node;
-  const mapping = await readDocumentMapping(node.body === "" ? "" : `${node.body}\n`, {
-    linesAbove: line,
-    notMapping: `Found no parameters under @${name}, expected lines such as ${parametersOf(name)[0]}: VALUE`,
-    keyName: "parameter",
-  });
-  const reader = new ParameterReader(mapping);
-  const fields = OPERATION_READERS[name](reader);
-  if (mapping.indent > 0) tellUnknown(name, { mapping, reader });
-  const keys = [...mapping.values.keys()];
-  const missing = mapping.isRead ? missingIn(name, keys) : undefined;
-  const problems = [
-    ...missing === undefined ? [] : [{ severity: "error" as const, line, column: 1, message: missing }],
-    ...mapping.problems,
-    ...reader.problems,
-  ].sort(byPlace);
-  const isFine = keys.every((key) => takes(name, key)) &&
-    problems.every(({ severity }) => severity !== "error");
-  return fields !== undefined && isFine ? { fields, problems } : { problems };
-}
-
-function tellUnknown(
-  name: OperationName,
-  { mapping, reader }: { readonly mapping: DocumentMapping; readonly reader: ParameterReader },
-): void {
-  const unknown = [...mapping.values.keys()].filter((key) => !takes(name, key));
-  for (const key of unknown.slice(0, MOST_UNKNOWN)) {
-    const near = didYouMean(key, parametersOf(name));
-    reader.refuse(key, `@${name} has no parameter ${JSON.stringify(key.slice(0, 200))}${near}`);
-  }
-}
-
-function missingIn(name: OperationName, keys: readonly string[]): string | undefined {
-  const required = REQUIRED[name];
-  // A misspelt one is told as such, and is not missing as well.
-  const isThere = (key: string) =>
-    required.includes(takes(name, key) ? key : nearWord(key, parametersOf(name), FARTHEST) ?? "");
-  if (keys.some(isThere)) return undefined;
-  return `@${name} needs ${required.map((key) => `"${key}"`).join(" or ")}`;
-}
-
-const SECONDS = {
-  isFine: (value: number): boolean => value > 0 && Number.isFinite(value),
-  wanted: "a number of seconds above 0",
-};
-
-/** How the parameters of each operation are read: undefined where what is required is missing, or cannot be used. */
-const OPERATION_READERS: {
-  readonly [Name in OperationName]: (reader: ParameterReader) => FieldsOf<Name> | undefined;
-} = {
-  import: readImport,
-  llm: readLlm,
-  shell: readShell,
-  run: readRun,
-  return: readReturn,
-  goto: readGoto,
-};
-
-function readImport(reader: ParameterReader): ImportFields | undefined {
-  const fields = { ...anyFields(reader), ...mergeFields(reader), blocks: reader.references("block") };
-  const file = reader.text("file");
-  return file === undefined ? undefined : { name: "import", file, ...fields };
-}
-
-function readShell(reader: ParameterReader): ShellFields | undefined {
-  const fields = {
-    ...anyFields(reader),
-    ...mergeFields(reader),
-    useHeader: readHeader(reader),
-    isGeneratedRun: reader.flag("run-generated") ?? false,
-    env: readInputValues(reader, "env"),
-    timeoutS: reader.number("timeout", SECONDS),
-  };
-  const prompt = reader.text("prompt");
-  if (prompt?.includes("\0")) reader.refuse("prompt", "prompt holds a NUL character, which no command can");
-  return prompt === undefined ? undefined : { name: "shell", prompt, ...fields };
-}
-
-function readRun(reader: ParameterReader): RunFields | undefined {
-  const fields = {
-    ...anyFields(reader),
-    ...mergeFields(reader),
-    useHeader: readHeader(reader),
-    prompt: reader.text("prompt"),
-    blocks: reader.references("block"),
-    isGeneratedRun: reader.flag("run-generated") ?? false,
-    inputs: readInputValues(reader, "inputs"),
-  };
-  const file = reader.text("file");
-  if (reader.has("use-header") && !reader.has("prompt")) {
-    reader.warn("use-header", "use-header has no effect without prompt");
-  }
-  return file === undefined ? undefined : { name: "run", file, ...fields };
-}
-
-function readReturn(reader: ParameterReader): ReturnFields {
-  return {
-    name: "return",
-    ...anyFields(reader),
-    useHeader: readHeader(reader),
-    prompt: reader.text("prompt"),
-    blocks: reader.references("block"),
-  };
-}
-
-function readGoto(reader: ParameterReader): GotoFields | undefined {
-  const fields = { ...anyFields(reader), isRunOnce: reader.flag("run-once") ?? false };
-  const [block, second] = reader.references("block") ?? [];
-  if (block === undefined) return undefined;
-  if (second === undefined && !block.endsWith("*")) return { name: "goto", block, ...fields };
-  return reader.refuse("block", "@goto takes one block without /*");
 }
 
 // The parameters `env` and `inputs`: a mapping of names to scalars or blocks.
@@ -274,4 +238,72 @@ function readInputValue(
   return key === "env" && value.includes("\0")
     ? { problem: `${label} holds a NUL character, which no variable can` }
     : { value };
+}
+
+// The parameter `if` (documents.md 9.5).
+
+const TEXT_TESTS = ["equals", "not-equals", "contains", "matches"] as const;
+type TextTest = (typeof TEXT_TESTS)[number];
+
+const FORM = "if needs block and exactly one of equals, not-equals, contains, matches, exists";
+/** All conditions of an operation; none when it has no `if`, or one that cannot be used. */
+function readConditions(reader: ParameterReader): readonly Condition[] {
+  const value = reader.value("if");
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) return conditionsOf([readCondition(value, { reader, path: ["if"] })], reader);
+  if (value.length === 0) reader.refuse("if", FORM);
+  if (value.length > MOST) reader.refuse("if", `if has more than ${MOST} conditions`);
+  const read = value.slice(0, MOST).map((item: unknown, index) =>
+    readCondition(item, { reader, path: ["if", index] })
+  );
+  return conditionsOf(read, reader);
+}
+
+function conditionsOf(parts: readonly Part<Condition>[], reader: ParameterReader): readonly Condition[] {
+  return parts.flatMap((part) => reader.part("if", part) ?? []);
+}
+
+interface ConditionPlace {
+  readonly reader: ParameterReader;
+  readonly path: readonly (string | number)[];
+}
+
+function readCondition(item: unknown, place: ConditionPlace): Part<Condition> {
+  if (!isRecord(item) || !Object.hasOwn(item, "block") || Object.keys(item).length !== 2) {
+    return { problem: FORM };
+  }
+  const blocks = readReferences(item.block ?? "", "block in if");
+  if ("problem" in blocks) return blocks;
+  const kind = TEXT_TESTS.find((kind) => Object.hasOwn(item, kind));
+  const test = kind !== undefined
+    ? textTest(kind, place)
+    : Object.hasOwn(item, "exists")
+    ? existsTest(item.exists)
+    : { problem: FORM };
+  return "problem" in test ? test : { value: { blocks: blocks.value, test: test.value } };
+}
+
+function existsTest(value: unknown): Part<Condition["test"]> {
+  return typeof value === "boolean"
+    ? { value: { kind: "exists", value } }
+    : { problem: "exists in if must be true or false" };
+}
+
+function textTest(kind: TextTest, { reader, path }: ConditionPlace): Part<Condition["test"]> {
+  const value = reader.writtenAt([...path, kind]);
+  if (value === undefined) return { problem: `${kind} in if must be text` };
+  if (kind !== "matches") return { value: { kind, value } };
+  const problem = problemOfPattern(value);
+  return problem === undefined ? { value: { kind, value } } : { problem };
+}
+
+function problemOfPattern(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, "u");
+    return undefined;
+  } catch (thrown) {
+    const message = messageOf(thrown);
+    const why = message.slice(message.lastIndexOf("/u: ") + "/u: ".length);
+    return `matches in if is not a regular expression: ${why.slice(0, 1).toLowerCase()}${why.slice(1)}`;
+  }
 }

@@ -1,13 +1,11 @@
 // The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
 import { byPlace, isRecord } from "../../core/core.ts";
 import { isTexts } from "../yaml/check_fields.ts";
-import { type DocumentMapping, readDocumentMapping } from "./mapping.ts";
+import { readDocumentMapping } from "./mapping.ts";
 import { didYouMean, nearWord } from "./near.ts";
 import type { DocumentInput, DocumentLimits, DocumentSettings } from "./operation.ts";
 import { FROM_ONE, MERGE_MODES, notText, ParameterReader, type Part, TEMPERATURE } from "./parameters.ts";
 import type { DocumentProblem, FrontMatterNode } from "./tree.ts";
-
-const MOST_UNKNOWN = 20;
 
 /** In the order of the table, which decides between equally near names. */
 const KEYS = [
@@ -32,14 +30,18 @@ export async function readDocumentSettings(
     keyName: "front matter key",
   });
   const reader = new ParameterReader(mapping);
-  const settings = readSettings(reader, mapping);
-  tellUnknown(reader, mapping);
+  const settings = readSettings(reader);
+  // Keys of other programs are none of ours, unless one of ours is likely meant.
+  reader.unknown((key) => {
+    const near = KEYS.some((known) => known === key) ? undefined : nearWord(key.replace(/:.*/s, ""), KEYS);
+    return near && `unknown front matter key ${JSON.stringify(key)} (did you mean "${near}"?)`;
+  });
   const problems = [...mapping.problems, ...reader.problems]
     .sort(byPlace);
   return { settings, problems };
 }
 
-function readSettings(reader: ParameterReader, mapping: DocumentMapping): DocumentSettings {
+function readSettings(reader: ParameterReader): DocumentSettings {
   return {
     model: reader.text("model"),
     temperature: reader.number("temperature", TEMPERATURE),
@@ -50,43 +52,13 @@ function readSettings(reader: ParameterReader, mapping: DocumentMapping): Docume
     limits: readLimits(reader),
     permissions: readDocumentPermissions(reader),
     inputs: readDocumentInputs(reader),
-    lines: linesOf(mapping),
+    lines: reader.lines(KEYS),
   };
 }
 
 /** Text for people, which may be empty. */
 function readNote(reader: ParameterReader, key: "title" | "description"): string | undefined {
   return reader.written(key) === null || reader.written(key) === "" ? undefined : reader.text(key);
-}
-
-/** Keys of other programs are none of ours, unless one of ours is likely meant. */
-function tellUnknown(reader: ParameterReader, { values }: DocumentMapping): void {
-  const known: ReadonlySet<string> = new Set(KEYS);
-  let told = 0;
-  for (const key of values.keys()) {
-    const near = known.has(key) ? undefined : nearWord(key.replace(/:.*/s, ""), KEYS);
-    if (near !== undefined && told++ < MOST_UNKNOWN) {
-      reader.refuse(key, `unknown front matter key ${JSON.stringify(key)} (did you mean "${near}"?)`);
-    }
-  }
-}
-
-/** By their paths; what is inside a key is told at the line of the key (documents.md 1.3). */
-function linesOf({ values, lineOf }: DocumentMapping): ReadonlyMap<string, number> {
-  return new Map(
-    KEYS.filter((key) => values.has(key)).flatMap((key) =>
-      pathsIn(key, values.get(key)).map((path) => [path, lineOf(key)] as const)
-    ),
-  );
-}
-
-const DEEPEST = 3;
-
-function pathsIn(path: string, value: unknown): readonly string[] {
-  const isFlat = typeof value !== "object" || value === null || path.split(".").length >= DEEPEST;
-  return isFlat
-    ? [path]
-    : [path, ...Object.entries(value).flatMap(([key, part]) => pathsIn(`${path}.${key}`, part))];
 }
 
 const FIELDS: ReadonlyMap<string, keyof DocumentLimits> = new Map([

@@ -1583,8 +1583,8 @@ inputs:
     ],
   });
   assert.equal(lines.get("model"), 2);
-  assert.equal(lines.get("permissions.run"), 7);
-  assert.equal(lines.get("inputs.1.default"), 14);
+  assert.equal(lines.get("permissions"), 7);
+  assert.equal(lines.get("inputs"), 14);
   assert.equal(lines.has("tags"), false);
 });
 
