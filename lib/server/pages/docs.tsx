@@ -44,12 +44,12 @@ function Docs(
           label="Routes"
           rows={routes}
           columns={[
-            {
-              head: "Route",
-              kind: "name",
-              cell: (route) => <a href={`#${idOf(route)}`}>{`${route.method} ${openapiPath(route.path)}`}</a>,
-            },
-            { head: "What it does", cell: ({ summary }) => summary },
+            [
+              "Route",
+              (route) => <a href={`#${idOf(route)}`}>{`${route.method} ${openapiPath(route.path)}`}</a>,
+              "name",
+            ],
+            ["What it does", ({ summary }) => summary],
           ]}
         />
       </nav>
@@ -124,10 +124,10 @@ function Fields({ label, schema, names = [] }: {
         label={label}
         rows={rows}
         columns={[
-          { head: "Name", kind: "name", cell: ({ name }) => <code>{name}</code> },
-          { head: "Type", kind: "nowrap", cell: ({ type }) => type },
-          { head: "Needed", kind: "nowrap", cell: ({ isRequired }) => isRequired ? "yes" : "no" },
-          { head: "About", cell: ({ about }) => about },
+          ["Name", ({ name }) => <code>{name}</code>, "name"],
+          ["Type", ({ type }) => type, "nowrap"],
+          ["Needed", ({ isRequired }) => isRequired ? "yes" : "no", "nowrap"],
+          ["About", ({ about }) => about],
         ]}
       />
     </>
@@ -166,14 +166,10 @@ function Answers({ route: { responses, problems = {} } }: { readonly route: Rout
         label="Answers"
         rows={[...answers, ...refusals]}
         columns={[
-          { head: "Status", kind: "name", cell: ({ status }) => status },
-          { head: "What", cell: ({ words }) => words },
-          { head: "Type", kind: "nowrap", cell: ({ type }) => type },
-          {
-            head: "Schema",
-            kind: "nowrap",
-            cell: ({ name }) => name === undefined ? "" : <a href={`#schema-${name}`}>{name}</a>,
-          },
+          ["Status", ({ status }) => status, "name"],
+          ["What", ({ words }) => words],
+          ["Type", ({ type }) => type, "nowrap"],
+          ["Schema", ({ name }) => name && <a href={`#schema-${name}`}>{name}</a>, "nowrap"],
         ]}
       />
     </>

@@ -7,151 +7,120 @@ import type {
   NeedJson,
   UsedJson,
 } from "../../service/look/look.ts";
-import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
+import { itemPage, listPage, table } from "./define_page.tsx";
 import { Graph } from "./graph.tsx";
-import { PageHead } from "./layout.tsx";
-import { modelIds } from "./models.tsx";
-import {
-  Badge,
-  type Column,
-  counted,
-  Empty,
-  Facts,
-  href,
-  isFound,
-  List,
-  Problems,
-  Search,
-  Source,
-  Two,
-} from "./parts.tsx";
-import { AskField, ModelField, SayField, StartForm } from "./schema_form.tsx";
+import { Badge, type Column, counted, Facts, href, Problems, Source } from "./parts.tsx";
+import { NO_INPUT } from "./schema_form.tsx";
 
 /** `/documents`: executable Markdown, and files of calls. */
-export const documentsPage = definePage({
-  path: "/documents",
-  summary: "The page of all documents and call files",
-  request: { query: SEARCH_QUERY },
-  async page({ service, query: { q = "" } }) {
-    const { documents, calls } = await service.look.catalog(["documents", "calls"]);
-    const found = documents.filter((document) => isFound(searchText(document), q));
-    const files = calls.filter(({ file }) => isFound(file, q));
-    return {
-      title: "Documents",
-      section: "documents",
-      modules: ["search"],
-      children: (
-        <>
-          <PageHead
-            title="Documents"
-            lede="Markdown whose operations ask models, run commands and fill in what they give; and files of calls, run as a graph."
-          />
-          {documents.length + calls.length === 0 ? <Nothing /> : <Search what="documents" value={q} />}
-          <div class="stack">
-            {found.length > 0 && (
-              <List label="Documents" columns={DOCUMENTS} rows={found} searchText={searchText} />
-            )}
-            {files.length > 0 && (
-              <section>
-                <h2>Call files</h2>
-                <List label="Call files" columns={CALLS} rows={files} searchText={({ file }) => file} />
-              </section>
-            )}
-            {q !== "" && found.length + files.length === 0 && <Empty>No file has these words.</Empty>}
-          </div>
-        </>
+export const documentsPage = listPage("documents", {
+  all: "documents and call files",
+  one: "file",
+  parts: ["documents", "calls"],
+  list: ({ documents, calls }) => ({
+    lede:
+      "Markdown whose operations ask models, run commands and fill in what they give; and files of calls, run as a graph.",
+    none: (
+      <>
+        <p>The project has no documents.</p>
+        <p>
+          They are Markdown files (<code>.md</code>) with an operation such as <code>@llm</code> or{" "}
+          <code>@shell</code> between their headings; files of calls end with <code>.calls</code>.
+        </p>
+      </>
+    ),
+    tables: [
+      table(
+        "Documents",
+        DOCUMENTS,
+        documents,
+        ({ file, title, description }) => `${file} ${title ?? ""} ${description ?? ""}`,
       ),
-    };
-  },
+      table("Call files", CALLS, calls, ({ file }) => file),
+    ],
+  }),
 });
 
-function Nothing(): JSX.Element {
-  return (
-    <Empty>
-      <p>The project has no documents.</p>
-      <p>
-        They are Markdown files (<code>.md</code>) with an operation such as <code>@llm</code> or{" "}
-        <code>@shell</code> between their headings; files of calls end with <code>.calls</code>.
-      </p>
-    </Empty>
-  );
-}
-
-function searchText({ file, title, description }: ListedDocument): string {
-  return `${file} ${title ?? ""} ${description ?? ""}`;
-}
-
 const DOCUMENTS: readonly Column<ListedDocument>[] = [
-  { head: "File", kind: "name", cell: ({ file }) => <a href={href("/documents", file)}>{file}</a> },
-  { head: "Title", cell: ({ title, description }) => title ?? description },
-  { head: "Inputs", kind: "name", cell: ({ inputs }) => inputs.map(({ name }) => name).join(", ") },
-  { head: "Operations", kind: "number", cell: ({ operations }) => operations },
+  ["File", ({ file }) => <a href={href("/documents", file)}>{file}</a>, "name"],
+  ["Title", ({ title, description }) => title ?? description],
+  ["Inputs", ({ inputs }) => inputs.map(({ name }) => name).join(", "), "name"],
+  ["Operations", ({ operations }) => operations, "number"],
 ];
 
 const CALLS: readonly Column<ListedCalls>[] = [
-  { head: "File", kind: "name", cell: ({ file }) => <a href={href("/calls", file)}>{file}</a> },
+  ["File", ({ file }) => <a href={href("/calls", file)}>{file}</a>, "name"],
 ];
 
 /** `/documents/PATH`: its outline, inputs and source, and a form to run it. */
-export const documentPage = definePage({
-  path: "/documents/{path+}",
-  summary: "The page of one document",
-  request: { params: PATH_PARAMS },
-  async page({ service, params: { path } }) {
-    const document = await service.look.document(path);
+export const documentPage = itemPage("documents", {
+  of: "document",
+  async item(look, path) {
+    const document = await look.document(path);
     const { file, title, description, input, operationList, problems, source } = document;
     return {
       title: title ?? file,
-      section: "documents",
-      modules: ["form"],
+      code: title === null,
+      lede: description,
+      tags: (
+        <>
+          <code>{file}</code> <span>{counted(operationList.length, "operation")}</span>
+        </>
+      ),
+      start: {
+        kind: "file",
+        name: file,
+        schema: input,
+        say: ["Prompt", "Put before the first block of the document, as --prompt does."],
+        model: "Empty: that of the document, or of the project",
+      },
       children: (
         <>
-          <PageHead
-            title={title ?? file}
-            code={title === null}
-            crumbs={[{ href: "/documents", words: "Documents" }]}
-            lede={description}
-            tags={
-              <>
-                <code>{file}</code> <span>{counted(operationList.length, "operation")}</span>
-              </>
-            }
-          />
-          <Two
-            side={
-              <StartForm kind="file" name={file} schema={input} title="Run it" button="Run">
-                <SayField
-                  name="say"
-                  label="Prompt"
-                  hint="Put before the first block of the document, as --prompt does."
-                />
-                <ModelField
-                  models={await modelIds(service.look)}
-                  hint="Empty: that of the document, or of the project"
-                />
-                <AskField />
-              </StartForm>
-            }
-          >
-            <Problems problems={problems} here />
-            <DocumentUses document={document} />
-            <Outline document={document} />
-            <section>
-              <h2>Source</h2>
-              <Source
-                text={source}
-                label={`The source of ${file}`}
-                problems={problems}
-                kindOf={kindOfLine}
-              />
-            </section>
-            <Graph file={file} />
-          </Two>
+          <Problems problems={problems} here />
+          <DocumentUses document={document} />
+          <Outline document={document} />
+          <SourceSection file={file} text={source} problems={problems} kindOf={kindOfLine} />
         </>
       ),
     };
   },
 });
+
+/** `/calls/PATH`: a file of calls, its graph, and a button to run it. */
+export const callsPage = itemPage("documents", {
+  at: "calls",
+  of: "call file",
+  async item(look, path) {
+    const { problems } = await look.graph(path); // tells what is no call file
+    const text = await look.source(path);
+    const kindOf = (line: string) => /^!!!\w*_(START|END)\b/.test(line) ? "operation" : undefined;
+    return {
+      title: path,
+      code: true,
+      start: { kind: "file", name: path, schema: NO_INPUT, model: "For prompts that name none" },
+      children: (
+        <>
+          <Problems problems={problems} here />
+          <SourceSection {...{ file: path, text, problems, kindOf }} />
+        </>
+      ),
+    };
+  },
+});
+
+function SourceSection(
+  { file, ...source }: { readonly file: string } & Omit<Parameters<typeof Source>[0], "label">,
+): JSX.Element {
+  return (
+    <>
+      <section>
+        <h2>Source</h2>
+        <Source label={`The source of ${file}`} {...source} />
+      </section>
+      <Graph file={file} />
+    </>
+  );
+}
 
 /** Of a line alone: inside a fence it may be none. */
 function kindOfLine(line: string): "heading" | "operation" | undefined {
@@ -159,20 +128,19 @@ function kindOfLine(line: string): "heading" | "operation" | undefined {
   return /^@[a-z]+\s*$/.test(line) ? "operation" : undefined;
 }
 
-function DocumentUses({ document }: { readonly document: DocumentPageJson }): JSX.Element {
-  const { needs, models, tools, imports, runs } = document;
+function DocumentUses(
+  { document: { needs, models, tools, imports, runs } }: { readonly document: DocumentPageJson },
+): JSX.Element {
+  const used = (things: readonly UsedJson[]) => things.length > 0 && <Used things={things} />;
   return (
     <section class="panel">
       <Facts
         of={[
           ["Needs", needs.length === 0 ? "nothing beyond what every run may do" : <Needs needs={needs} />],
-          [
-            "Models",
-            models.length === 0 ? undefined : <Used things={models} unnamed="that of the project" />,
-          ],
-          ["Tools", tools.length === 0 ? undefined : <Used things={tools} />],
-          ["Imports", imports.length === 0 ? undefined : <Used things={imports} />],
-          ["Runs", runs.length === 0 ? undefined : <Used things={runs} />],
+          ["Models", used(models)],
+          ["Tools", used(tools)],
+          ["Imports", used(imports)],
+          ["Runs", used(runs)],
         ]}
       />
     </section>
@@ -181,16 +149,14 @@ function DocumentUses({ document }: { readonly document: DocumentPageJson }): JS
 
 const MOST_LINES = 5;
 
-function Used({ things, unnamed = "" }: {
-  readonly things: readonly UsedJson[];
-  readonly unnamed?: string;
-}): JSX.Element {
+/** Only a model may have no name. */
+function Used({ things }: { readonly things: readonly UsedJson[] }): JSX.Element {
   return (
     <>
       {things.map(({ name, lines }, index) => (
         <>
           {index > 0 && ", "}
-          {name === "" ? unnamed : <code>{name}</code>} <Lines lines={lines} />
+          {name === "" ? "that of the project" : <code>{name}</code>} <Lines lines={lines} />
         </>
       ))}
     </>
@@ -211,18 +177,11 @@ function Lines({ lines }: { readonly lines: readonly number[] }): JSX.Element {
   );
 }
 
-function StateBadge({ state }: Pick<NeedJson, "state">): JSX.Element {
-  switch (state) {
-    case "granted":
-      return <Badge tone="good">granted here</Badge>;
-    case "asked":
-      return <Badge tone="wait">asked about</Badge>;
-    case "refused":
-      return <Badge tone="bad">not granted here</Badge>;
-    default:
-      return state satisfies never;
-  }
-}
+const STATES: { readonly [state in NeedJson["state"]]: JSX.Element } = {
+  granted: <Badge tone="good">granted here</Badge>,
+  asked: <Badge tone="wait">asked about</Badge>,
+  refused: <Badge tone="bad">not granted here</Badge>,
+};
 
 /** Whoever reads it did not start this server: what it may do here comes first, and then who could change that. */
 function Needs({ needs }: { readonly needs: readonly NeedJson[] }): JSX.Element {
@@ -230,7 +189,7 @@ function Needs({ needs }: { readonly needs: readonly NeedJson[] }): JSX.Element 
     <ul class="needs">
       {needs.map((need) => (
         <li>
-          <DoneThere need={need} /> <Lines lines={need.lines} /> <StateBadge state={need.state} />
+          <DoneThere need={need} /> <Lines lines={need.lines} /> {STATES[need.state]}
           {need.state !== "granted" && (
             <p class="soft">
               <Granting need={need} />
@@ -242,20 +201,17 @@ function Needs({ needs }: { readonly needs: readonly NeedJson[] }): JSX.Element 
   );
 }
 
+/** What is done there, and to what where nothing is named. */
+const DONE: { readonly [kind in NeedJson["kind"]]: readonly [what: string, unnamed: string] } = {
+  run: ["to run commands with", "a shell"],
+  read: ["to read", "files"],
+  write: ["to write", "files"],
+  net: ["to connect to", "other machines"],
+};
+
 function DoneThere({ need: { kind, of } }: { readonly need: NeedJson }): JSX.Element {
-  const named = of === null ? undefined : <code>{of}</code>;
-  switch (kind) {
-    case "run":
-      return <>to run commands with {named ?? "a shell"}</>;
-    case "read":
-      return <>to read {named ?? "files"}</>;
-    case "write":
-      return <>to write {named ?? "files"}</>;
-    case "net":
-      return <>to connect to {named ?? "other machines"}</>;
-    default:
-      return kind satisfies never;
-  }
+  const [what, unnamed] = DONE[kind];
+  return <>{what} {of === null ? unnamed : <code>{of}</code>}</>;
 }
 
 /** What would have to be done, by somebody else: a flag of the server, or words about the settings. */

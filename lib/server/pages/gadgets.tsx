@@ -1,127 +1,93 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Json } from "../../core/core.ts";
-import type { GadgetJson } from "../../service/look/look.ts";
-import { definePage, PATH_PARAMS, SEARCH_QUERY } from "./define_page.tsx";
-import { PageHead } from "./layout.tsx";
-import {
-  Badge,
-  Block,
-  type Column,
-  Facts,
-  href,
-  jsonText,
-  SearchedList,
-  Sentence,
-  type Tone,
-  Two,
-} from "./parts.tsx";
-import { AskField, StartForm } from "./schema_form.tsx";
+import type { Json, JsonObject } from "../../core/core.ts";
+import type { GadgetJson, ListedModel } from "../../service/look/look.ts";
+import { itemPage, listPage, table } from "./define_page.tsx";
+import { Badge, Block, type Column, Facts, href, jsonText, Sentence, type Tone } from "./parts.tsx";
 
 /** `/gadgets`: what calls and models can use. */
-export const gadgetsPage = definePage({
-  path: "/gadgets",
-  summary: "The page of all gadgets",
-  request: { query: SEARCH_QUERY },
-  async page({ service, query: { q = "" } }) {
-    const { gadgets } = await service.look.catalog(["gadgets"]);
-    return {
-      title: "Gadgets",
-      section: "gadgets",
-      modules: ["search"],
-      children: (
-        <>
-          <PageHead
-            title="Gadgets"
-            lede="What calls, prompts and agents can use. A gadget can do what its manifest says and you have granted, and nothing else."
-          />
-          <SearchedList of="gadget" columns={COLUMNS} rows={gadgets} searchText={searchText} q={q} />
-        </>
+export const gadgetsPage = listPage("gadgets", {
+  one: "gadget",
+  parts: ["gadgets"],
+  list: ({ gadgets }) => ({
+    lede:
+      "What calls, prompts and agents can use. A gadget can do what its manifest says and you have granted, and nothing else.",
+    tables: [
+      table(
+        "Gadgets",
+        COLUMNS,
+        gadgets,
+        ({ name, description, source }) => `${name} ${description} ${sourceWords(source)}`,
       ),
-    };
-  },
+    ],
+  }),
 });
 
-function searchText({ name, description, source }: GadgetJson): string {
-  return `${name} ${description} ${sourceWords(source)}`;
-}
-
 const COLUMNS: readonly Column<GadgetJson>[] = [
-  { head: "Name", kind: "name", cell: ({ name }) => <a href={href("/gadgets", name)}>{name}</a> },
-  {
-    head: "What it does",
-    cell: ({ description, problem = "" }) => <Sentence text={firstSentence(description) || problem} />,
-  },
-  { head: "Needs", kind: "name", cell: ({ permissions }) => permissionWords(permissions) },
-  { head: "From", kind: "nowrap", cell: ({ source }) => sourceWords(source) },
-  { head: "State", kind: "nowrap", cell: (gadget) => <GadgetState gadget={gadget} /> },
+  ["Name", ({ name }) => <a href={href("/gadgets", name)}>{name}</a>, "name"],
+  [
+    "What it does",
+    ({ description, problem = "" }) => <Sentence text={firstSentence(description) || problem} />,
+  ],
+  ["Needs", ({ permissions }) => permissionWords(permissions), "name"],
+  ["From", ({ source }) => sourceWords(source), "nowrap"],
+  ["State", (gadget) => <GadgetState gadget={gadget} />, "nowrap"],
 ];
 
 /** `/gadgets/NAME`: its schema, its permissions, and a form to call it. */
-export const gadgetPage = definePage({
-  path: "/gadgets/{path+}",
-  summary: "The page of one gadget",
-  request: { params: PATH_PARAMS },
-  async page({ service, params: { path } }) {
-    const gadget = await service.look.gadget(path);
-    const { name, description, input, output, examples, state } = gadget;
+export const gadgetPage = itemPage("gadgets", {
+  of: "gadget",
+  async item(look, path) {
+    const gadget = await look.gadget(path);
+    const { name, description, input, output, examples, state, grant, problem } = gadget;
     return {
       title: name,
-      section: "gadgets",
-      modules: ["form"],
+      code: true,
+      lede: description,
+      tags: <GadgetState gadget={gadget} />,
+      start: state !== "ready"
+        ? { tone: "wait", not: problem }
+        : grant?.state !== "open"
+        ? { kind: "gadget", name, schema: input, title: "Call it", button: "Call" }
+        : {
+          tone: "wait",
+          not: (
+            <>
+              No call of it runs here: whoever starts this server allows it, as it is now, with{" "}
+              <code>orrery trust allow {name}</code>, or by a grant in <code>orrery.yaml</code>.
+            </>
+          ),
+        },
       children: (
         <>
-          <PageHead
-            title={name}
-            code
-            crumbs={[{ href: "/gadgets", words: "Gadgets" }]}
-            lede={description}
-            tags={<GadgetState gadget={gadget} />}
-          />
-          <Two
-            side={state !== "ready"
-              ? <p class="note" data-tone="wait">{gadget.problem}</p>
-              : gadget.grant?.state === "open"
-              ? (
-                <p class="note" data-tone="wait">
-                  No call of it runs here: whoever starts this server allows it, as it is now, with{" "}
-                  <code>orrery trust allow {name}</code>, or by a grant in <code>orrery.yaml</code>.
-                </p>
-              )
-              : (
-                <StartForm kind="gadget" name={name} schema={input} title="Call it" button="Call">
-                  <AskField />
-                </StartForm>
-              )}
-          >
-            <GadgetFacts gadget={gadget} />
-            {input !== undefined && (
-              <details class="fold">
-                <summary>Schema of the input</summary>
-                <Block label="The schema of the input" text={jsonText(input)} />
-              </details>
-            )}
-            {output !== undefined && (
-              <details class="fold">
-                <summary>Schema of the output</summary>
-                <Block label="The schema of the output" text={jsonText(output)} />
-              </details>
-            )}
-            {examples.length > 0 && (
-              <section>
-                <h2>Examples</h2>
-                <div class="stack">
-                  {examples.map((example, index) => (
-                    <Block label={`Example ${index + 1}`} text={jsonText(example)} wrap={false} />
-                  ))}
-                </div>
-              </section>
-            )}
-          </Two>
+          <GadgetFacts gadget={gadget} />
+          <Schema of="input" schema={input} />
+          <Schema of="output" schema={output} />
+          {examples.length > 0 && (
+            <section>
+              <h2>Examples</h2>
+              <div class="stack">
+                {examples.map((example, index) => (
+                  <Block label={`Example ${index + 1}`} text={jsonText(example)} wrap={false} />
+                ))}
+              </div>
+            </section>
+          )}
         </>
       ),
     };
   },
 });
+
+function Schema(
+  { of, schema }: { readonly of: string; readonly schema: JsonObject | undefined },
+): JSX.Element | null {
+  return schema === undefined ? null : (
+    <details class="fold">
+      <summary>Schema of the {of}</summary>
+      <Block label={`The schema of the ${of}`} text={jsonText(schema)} />
+    </details>
+  );
+}
 
 function GadgetFacts({ gadget }: { readonly gadget: GadgetJson }): JSX.Element {
   const { source, permissions, timeoutMs, grant, said } = gadget;
@@ -175,4 +141,57 @@ export function permissionWords(permissions: Readonly<Record<string, Json>>): st
 export function firstSentence(text: string): string {
   const [line = ""] = text.trim().split("\n", 1);
   return /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;
+}
+
+/** `/models`: what can be asked, and what is missing for it. */
+export const modelsPage = listPage("models", {
+  one: "model",
+  parts: ["models"],
+  list({ models }) {
+    const chosen = models.find(({ isDefault }) => isDefault);
+    return {
+      lede: chosen === undefined
+        ? "None is asked by default: set models.default in orrery.yaml, or ORRERY_MODEL."
+        : `${chosen.id} is asked where nothing else is said.`,
+      tables: [
+        table(
+          "Models",
+          MODELS,
+          models.toSorted((a, b) => rankOf(a) - rankOf(b)),
+          ({ id, provider = "", model = "", about = "" }) => `${id} ${provider} ${model} ${about}`,
+        ),
+      ],
+    };
+  },
+});
+
+/** Those that can be asked come first, before them the one that is. */
+function rankOf({ usable, isDefault, kind }: ListedModel): number {
+  if (isDefault === true) return 0;
+  if (kind === "form") return 3;
+  return usable ? 1 : 2;
+}
+
+const MODELS: readonly Column<ListedModel>[] = [
+  ["Name", ({ id }) => id, "name"],
+  ["State", ({ usable, isDefault, kind }) => (
+    <>
+      {kind !== "form" && <Badge tone={usable ? "good" : "plain"}>{usable ? "ready" : "not ready"}</Badge>}
+      {" "}
+      {isDefault === true && <Badge tone="busy">default</Badge>}
+    </>
+  ), "nowrap"],
+  [
+    "About",
+    ({ about = "", model, fallback }) =>
+      [model && `stands for ${model}`, about, fallback && `then ${fallback.join(", ")}`]
+        .filter(Boolean).join("; "),
+  ],
+  ["In, out per million", ({ price }) => price === undefined ? "" : priceText(price), "number"],
+  ["Context", ({ contextTokens }) => contextTokens?.toLocaleString("en-GB"), "number"],
+];
+
+/** `$2.50, $10` */
+function priceText({ input, output }: JsonObject): string {
+  return [input, output].filter((each) => typeof each === "number").map((each) => `$${each}`).join(", ");
 }

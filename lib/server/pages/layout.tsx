@@ -4,17 +4,21 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import type { RunState } from "../../service/service.ts";
 import { href, Sentence } from "./parts.tsx";
 
-/** A part of the site, as the rail names them. */
-export type SiteSection =
-  | "overview"
-  | "agents"
-  | "documents"
-  | "prompts"
-  | "gadgets"
-  | "models"
-  | "runs"
-  | "asks"
-  | "docs";
+/** The parts of the site, as the rail names them. */
+export const SECTIONS = {
+  overview: "Overview",
+  agents: "Agents",
+  documents: "Documents",
+  prompts: "Prompts",
+  gadgets: "Gadgets",
+  models: "Models",
+  runs: "Runs",
+  asks: "Questions",
+  docs: "HTTP API",
+} as const;
+
+/** A part of the site. */
+export type SiteSection = keyof typeof SECTIONS;
 
 /** What a page knows besides what it is about. */
 export interface PageFrame {
@@ -133,20 +137,10 @@ function Head({ title, frame: { assets }, modules, count = 0 }: {
   );
 }
 
-const SECTIONS: readonly (readonly { readonly section: SiteSection; readonly words: string }[])[] = [
-  [
-    { section: "overview", words: "Overview" },
-    { section: "agents", words: "Agents" },
-    { section: "documents", words: "Documents" },
-    { section: "prompts", words: "Prompts" },
-    { section: "gadgets", words: "Gadgets" },
-    { section: "models", words: "Models" },
-  ],
-  [
-    { section: "runs", words: "Runs" },
-    { section: "asks", words: "Questions" },
-  ],
-  [{ section: "docs", words: "HTTP API" }],
+const GROUPS: readonly (readonly SiteSection[])[] = [
+  ["overview", "agents", "documents", "prompts", "gadgets", "models"],
+  ["runs", "asks"],
+  ["docs"],
 ];
 
 function Rail({ frame, section }: {
@@ -175,16 +169,16 @@ function Rail({ frame, section }: {
         <button type="button" class="quiet" data-keys hidden aria-keyshortcuts="?">Keys</button>
       </div>
       <nav aria-label="Site">
-        {SECTIONS.map((group) => (
+        {GROUPS.map((group) => (
           <ul>
             {group.map((each) => (
               <li>
                 <a
-                  href={each.section === "overview" ? "/" : `/${each.section}`}
-                  aria-current={each.section === section ? "page" : undefined}
+                  href={each === "overview" ? "/" : `/${each}`}
+                  aria-current={each === section ? "page" : undefined}
                 >
-                  {each.words}
-                  <Count section={each.section} frame={frame} />
+                  {SECTIONS[each]}
+                  <Count section={each} frame={frame} />
                 </a>
               </li>
             ))}
@@ -215,8 +209,8 @@ function Count({ section, frame: { waiting, active } }: {
   );
 }
 
-/** The head of a page: where it is, what it is, what can be done. */
-export function PageHead({ title, code = false, crumbs = [], lede, tags, actions }: {
+/** The head of a page. */
+export interface PageHeadParts {
   readonly title: string;
   /** Whether the title is a name or a path, as it is typed. */
   readonly code?: boolean;
@@ -224,7 +218,12 @@ export function PageHead({ title, code = false, crumbs = [], lede, tags, actions
   readonly lede?: string | null;
   readonly tags?: Child;
   readonly actions?: Child;
-}): JSX.Element {
+}
+
+/** The head of a page: where it is, what it is, what can be done. */
+export function PageHead(
+  { title, code = false, crumbs = [], lede, tags, actions }: PageHeadParts,
+): JSX.Element {
   return (
     <header class="page-head">
       {crumbs.length > 0 && (

@@ -13,18 +13,16 @@ import { ID_PARAMS } from "../api/schemas.ts";
 import { agentPage, agentsPage } from "./agents.tsx";
 import { comparePage } from "./compare.tsx";
 import { conversationPage } from "./conversation.tsx";
-import { definePage, PATH_PARAMS } from "./define_page.tsx";
-import { documentPage, documentsPage } from "./documents.tsx";
-import { gadgetPage, gadgetsPage } from "./gadgets.tsx";
-import { Graph, graphRoute } from "./graph.tsx";
+import { definePage } from "./define_page.tsx";
+import { callsPage, documentPage, documentsPage } from "./documents.tsx";
+import { gadgetPage, gadgetsPage, modelsPage } from "./gadgets.tsx";
+import { graphRoute } from "./graph.tsx";
 import { PageHead } from "./layout.tsx";
-import { modelIds, modelsPage } from "./models.tsx";
-import { Empty, href, Problems, runTitle, Source, Two } from "./parts.tsx";
+import { Empty, href, Problems, runTitle } from "./parts.tsx";
 import { problemPage } from "./problem_page.tsx";
 import { promptPage, promptsPage } from "./prompts.tsx";
 import { runPage } from "./run.tsx";
 import { RunList, runsPage } from "./runs.tsx";
-import { AskField, ModelField, StartForm } from "./schema_form.tsx";
 import { startRoute } from "./start.ts";
 import { TraceFacts, traceFile, TraceResult } from "./trace.tsx";
 import { TraceTimeline } from "./timeline.tsx";
@@ -269,53 +267,6 @@ function Kinds({ catalog }: { readonly catalog: CatalogJson }): JSX.Element {
       ))}
     </ul>
   );
-}
-
-/** `/calls/PATH`: a file of calls, its graph, and a button to run it. */
-const callsPage = definePage({
-  path: "/calls/{path+}",
-  summary: "The page of one call file",
-  request: { params: PATH_PARAMS },
-  async page({ service: { look }, params: { path } }) {
-    const { problems } = await look.graph(path); // tells what is no call file
-    const source = await look.source(path);
-    return {
-      title: path,
-      section: "documents",
-      modules: ["form"],
-      children: (
-        <>
-          <PageHead title={path} code crumbs={[{ href: "/documents", words: "Documents" }]} />
-          <Two
-            side={
-              <StartForm kind="file" name={path} schema={NO_INPUT} title="Run it" button="Run">
-                <ModelField models={await modelIds(look)} hint="For prompts that name none" />
-                <AskField />
-              </StartForm>
-            }
-          >
-            <Problems problems={problems} here />
-            <section>
-              <h2>Source</h2>
-              <Source
-                text={source}
-                label={`The source of ${path}`}
-                problems={problems}
-                kindOf={kindOfLine}
-              />
-            </section>
-            <Graph file={path} />
-          </Two>
-        </>
-      ),
-    };
-  },
-});
-
-const NO_INPUT = { type: "object", properties: {} };
-
-function kindOfLine(line: string): "operation" | undefined {
-  return /^!!!\w*_(START|END)\b/.test(line) ? "operation" : undefined;
 }
 
 /** What pages load: for everybody, since the page that asks for the token needs it too. */

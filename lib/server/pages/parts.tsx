@@ -16,13 +16,13 @@ export function Badge({ tone = "plain", children }: {
   return <span class="badge" data-tone={tone}>{children}</span>;
 }
 
-/** A column of a list: how a row is shown in it. */
-export interface Column<Row> {
-  readonly head: string;
+/** A column of a list: its head, how a row is shown in it, and what that is. */
+export type Column<Row> = readonly [
+  head: string,
+  cell: (row: Row) => Child,
   /** Default `about`. */
-  readonly kind?: "name" | "number" | "about" | "nowrap" | "plain";
-  cell(row: Row): Child;
-}
+  kind?: "name" | "number" | "about" | "nowrap" | "plain",
+];
 
 /** A table; a card for each row on a phone. The first column names the row. */
 export function List<Row>({ label, columns, rows, searchText }: {
@@ -37,7 +37,7 @@ export function List<Row>({ label, columns, rows, searchText }: {
     <table class="list" aria-label={label} role="table">
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ head, kind }) => (
+          {columns.map(([head, , kind]) => (
             <th scope="col" role="columnheader" class={kind === "number" ? "number" : undefined}>{head}</th>
           ))}
         </tr>
@@ -45,7 +45,7 @@ export function List<Row>({ label, columns, rows, searchText }: {
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr role="row" data-row data-text={searchText?.(row).toLowerCase()}>
-            {columns.map(({ head, kind = "about", cell }, index) =>
+            {columns.map(([head, cell, kind = "about"], index) =>
               index === 0
                 ? <th scope="row" role="rowheader" class={kind}>{cell(row)}</th>
                 : <td role="cell" class={kind} data-label={head}>{cell(row)}</td>
@@ -57,65 +57,13 @@ export function List<Row>({ label, columns, rows, searchText }: {
   );
 }
 
-/** A list that can be searched. @param of what a row is, such as `gadget` */
-export function SearchedList<Row>({ of, columns, rows, searchText, q }: {
-  readonly of: string;
-  readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
-  readonly searchText: (row: Row) => string;
-  readonly q: string;
-}): JSX.Element {
-  const found = rows.filter((row) => isFound(searchText(row), q));
-  const label = `${of.charAt(0).toUpperCase()}${of.slice(1)}s`;
-  return (
-    <>
-      <Search what={`${of}s`} value={q} />
-      {found.length === 0
-        ? <Empty>No {of} has these words.</Empty>
-        : <List label={label} columns={columns} rows={found} searchText={searchText} />}
-    </>
-  );
-}
-
-/** What a page is about, and beside it what can be done with that. */
-export function Two({ side, children }: { readonly side: Child; readonly children?: Child }): JSX.Element {
-  return (
-    <div class="two">
-      <div class="stack">{children}</div>
-      <div class="side first">{side}</div>
-    </div>
-  );
-}
-
-/** The field that searches the lists of a page; without a script it asks the server. */
-export function Search(
-  { what, value = "" }: { readonly what: string; readonly value?: string },
-): JSX.Element {
-  return (
-    <form class="filter" role="search" method="get">
-      <div class="field wide">
-        <label for="search">Search {what}</label>
-        <input id="search" name="q" type="search" value={value} data-search autocomplete="off" />
-      </div>
-      <button type="submit" data-search-button>Search</button>
-      <p class="small soft" role="status" data-search-count></p>
-    </form>
-  );
-}
-
-/** Whether a row is found: each word of the search is in its text. */
-export function isFound(text: string, search: string): boolean {
-  const lower = text.toLowerCase();
-  return search.toLowerCase().split(/\s+/).every((word) => lower.includes(word));
-}
-
 /** Words and what they stand for; what is undefined is left out. */
 export function Facts(
   { of }: { readonly of: readonly (readonly [word: string, fact: Child | undefined])[] },
 ): JSX.Element {
   return (
     <dl class="facts">
-      {of.filter(([, fact]) => fact !== undefined && fact !== "").map(([word, fact]) => (
+      {of.filter(([, fact]) => fact !== undefined && fact !== false && fact !== "").map(([word, fact]) => (
         <>
           <dt>{word}</dt>
           <dd>{fact}</dd>

@@ -103,19 +103,18 @@ export function RunList({ runs }: { readonly runs: readonly RunState[] }): JSX.E
 }
 
 const COLUMNS: readonly Column<RunState>[] = [
-  {
-    head: "Run",
-    kind: "name",
-    cell: ({ id, kind }) => <a href={href(kind === "conversation" ? "/conversations" : "/runs", id)}>{id}</a>,
-  },
-  { head: "Status", kind: "nowrap", cell: (run) => <RunStatusBadge status={stateWord(run)} /> },
-  { head: "What", kind: "name", cell: ({ file, kind }) => file ?? kind },
-  { head: "Begun", kind: "nowrap", cell: ({ startedAt }) => <Time at={startedAt} /> },
-  { head: "Took", kind: "number", cell: ({ ms }) => durationText(ms) },
-  {
-    head: "Tokens",
-    kind: "number",
-    cell: ({ usage: { input, output } }) =>
-      input + output === 0 ? "" : (input + output).toLocaleString("en-GB"),
-  },
+  [
+    "Run",
+    ({ id, kind }) => <a href={href(kind === "conversation" ? "/conversations" : "/runs", id)}>{id}</a>,
+    "name",
+  ],
+  ["Status", (run) => <RunStatusBadge status={stateWord(run)} />, "nowrap"],
+  ["What", ({ file, kind }) => file ?? kind, "name"],
+  ["Begun", ({ startedAt }) => <Time at={startedAt} />, "nowrap"],
+  ["Took", ({ ms }) => durationText(ms), "number"],
+  [
+    "Tokens",
+    ({ usage: { input, output } }) => input + output === 0 ? "" : (input + output).toLocaleString("en-GB"),
+    "number",
+  ],
 ];

@@ -7,20 +7,35 @@ import { Sentence } from "./parts.tsx";
 /** The names of a form's fields begin with it; what follows is the pointer into the value. */
 export const FIELD_PREFIX = "in:";
 
-/** A form that starts something. It is posted to `/start` as it is; the module `form` shows what is wrong beside the fields. */
-export function StartForm({ kind, name, schema, button, title, more, children }: {
+/** What is started, and what the form for it has. */
+export interface StartFormParts {
   readonly kind: "file" | "prompt" | "tactic" | "gadget" | "agent";
   /** Of what is started. */
   readonly name: string;
   /** Of its input; absent: it takes any object. */
   readonly schema?: JsonObject;
-  readonly button: string;
-  readonly title: string;
+  readonly title?: string;
+  readonly button?: string;
   /** Further buttons. */
   readonly more?: Child;
-  /** Further fields, before the button. */
-  readonly children?: Child;
-}): JSX.Element {
+  /** A field for what is said to it: its label, and a hint. */
+  readonly say?: readonly [label: string, hint: string];
+  /** Further fields. */
+  readonly fields?: Child;
+  /** The hint of a field for the model that is asked; absent: there is no such field. */
+  readonly model?: string;
+}
+
+/**
+ * A form that starts something. It is posted to `/start` as it is; the module `form` shows what is wrong beside the fields.
+ *
+ * @param models what can be asked
+ */
+export function StartForm(
+  { kind, name, schema, title = "Run it", button = "Run", more, say, fields, model, models }:
+    & StartFormParts
+    & { readonly models: readonly string[] },
+): JSX.Element {
   return (
     <form
       class="form panel"
@@ -34,7 +49,13 @@ export function StartForm({ kind, name, schema, button, title, more, children }:
       <input type="hidden" name="kind" value={kind} />
       <input type="hidden" name="name" value={name} />
       <SchemaFields schema={schema} />
-      {children}
+      {say && <TextField name="say" label={say[0]} hint={say[1]} />}
+      {fields}
+      {model !== undefined && <ModelField models={models} hint={model} />}
+      <label class="check">
+        <input type="checkbox" name="ask" value="yes" checked />
+        <span>Ask me about what is not granted; otherwise it is refused</span>
+      </label>
       <div class="note" data-tone="bad" role="alert" data-form-problem hidden></div>
       <div class="submit">
         <button type="submit" class="main">{button}</button>
@@ -44,6 +65,9 @@ export function StartForm({ kind, name, schema, button, title, more, children }:
     </form>
   );
 }
+
+/** Of what takes no input. */
+export const NO_INPUT = { type: "object", properties: {} };
 
 /** Fields for what a schema describes, or one for JSON. */
 function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): JSX.Element | null {
@@ -183,8 +207,7 @@ function idOf({ pointer }: FormField): string {
   return `in${pointer.replaceAll(/[^\w-]/g, "_")}`;
 }
 
-/** Whom a run asks, and whether it asks the reader: for what a model answers. */
-export function ModelField({ models, hint }: {
+function ModelField({ models, hint }: {
   readonly models: readonly string[];
   readonly hint: string;
 }): JSX.Element {
@@ -204,18 +227,8 @@ export function ModelField({ models, hint }: {
   );
 }
 
-/** Whether things may be asked about. */
-export function AskField(): JSX.Element {
-  return (
-    <label class="check">
-      <input type="checkbox" name="ask" value="yes" checked />
-      <span>Ask me about what is not granted; otherwise it is refused</span>
-    </label>
-  );
-}
-
 /** A text that is said or asked besides the input. */
-export function SayField({ name, label, hint }: {
+export function TextField({ name, label, hint }: {
   readonly name: string;
   readonly label: string;
   readonly hint: string;
