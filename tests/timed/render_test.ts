@@ -1,7 +1,7 @@
 // What is shown of runs, whatever is in them: lines, the live view, frames of errors, graphs, documents and conversations.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { MessageStream } from "../../lib/cli/conversation/turns.ts";
+import { MessageStream } from "../../lib/cli/conversation/message_stream.ts";
 import { LiveFrame, LiveScreen } from "../../lib/cli/run/screen.ts";
 import { type Output, type Terminal } from "../../lib/host/terminal/terminal.ts";
 import { cellWidth, cutToCells, paintFor } from "../../lib/render/cells.ts";

@@ -3,19 +3,20 @@ import {
   FileError,
   isJsonObject,
   type JsonSchema,
+  present,
   SourceError,
   toJson,
 } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
-import { openSettings, wantedModel } from "../../project/project.ts";
+import { openSettings } from "../../project/project.ts";
 import { prepareSchema } from "../../schema/prepare_schema.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
-import { type DialogInput, openDialog } from "../../service/start/dialog.ts";
-import { aroundRun, type Interruptible, interruptible } from "../run/around.ts";
+import type { DialogInput } from "../../service/start/dialog.ts";
+import { aroundRun, interruptible } from "../run/around.ts";
 import { callText } from "../run/source.ts";
 import { checkResultFile, checkStdout } from "../run/end.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
@@ -23,7 +24,7 @@ import { grantsOf } from "../flags/grants.ts";
 import { refuseFlags } from "../flags/refused.ts";
 import { recordedRun } from "../run/record.ts";
 import { promptRunInput } from "../../service/prompt/run.ts";
-import { inputOf, keepDialog, replayDialog, wholeServers } from "../chat/dialog.ts";
+import { beginDialog, replayDialog } from "../chat/dialog.ts";
 import { askView, performAsk } from "./answer.ts";
 import { runPromptCommand } from "../run/prompt.ts";
 
@@ -41,10 +42,9 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   refuseFlags(COMMANDS.ask, flags, isPrompt ? prompted : "question");
   const schema = flags.schema === undefined ? undefined : await readSchema(flags.schema, { cwd });
   const stop = interruptible(terminal);
-  const onWait = (text: string) => void terminal.stderr.write(`notice: ${text}\n`);
   const piped = flags.input.includes("-")
     ? undefined // it is the values
-    : await pipedText(terminal, { signal: stop.signal, onWait });
+    : await pipedText(terminal, stop.signal);
   if (stop.signal.aborted) return EXIT.interrupted;
   const text = question(words, piped);
   if (isPrompt && (text !== "" || flags.replay !== undefined)) {
@@ -57,8 +57,15 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
       isStdinTaken: piped !== undefined,
     });
   }
-  if (flags.replay !== undefined) {
-    return await replayAsk({ text, schema, budget }, { terminal, flags, cwd, stop, record: flags.replay });
+  if (flags.replay !== undefined) { // what is typed now is what runs; what is not comes from the record
+    const replayed = await replayDialog(flags.replay, { cwd, kind: "ask", flags });
+    const input: DialogInput = {
+      ...replayed.input,
+      ...present({ text: text || undefined, schema }),
+      budget: { ...replayed.input.budget, ...budget },
+    };
+    const view = askView(terminal, { input, flags });
+    return await performAsk({ ...replayed, terminal, flags, cwd, view, stop, input });
   }
   if (text === "") {
     throw new UsageError(
@@ -67,8 +74,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     );
   }
   const project = await openSettings(cwd, { cwd });
-  const shape = { tools: flags.tools, schema };
-  const view = askView(terminal, { input: shape, flags });
+  const view = askView(terminal, { input: { tools: flags.tools, schema }, flags });
   stop.onSecond(() => view.abandon());
   await using around = await aroundRun(view, {
     terminal,
@@ -76,25 +82,9 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     isQuiet: flags.quiet,
     usesStdin: piped !== undefined,
   });
-  const { tools } = flags;
-  const name = wantedModel(flags.model);
-  const dialog = await openDialog(project, {
-    around,
-    grants,
-    tools,
-    name,
-    typed: { flag: flags.model, command: "ask" },
-  });
-  const input: DialogInput = {
-    text,
-    ...shape,
-    ...inputOf(flags, { project, budget, name, model: dialog.model }),
-    tools: wholeServers(tools, dialog.catalog.entries),
-  };
-  const { found } = around;
-  const { catalog } = dialog;
-  const kept = await keepDialog({ kind: "ask", input }, { project, catalog, grants, found, flags });
-  return await performAsk({ ...dialog, terminal, flags, cwd, view, stop, input, kept });
+  const asked = { text, schema, system: flags.system, budget };
+  const dialog = await beginDialog("ask", project, { around, grants, flags, asked });
+  return await performAsk({ ...dialog, terminal, flags, cwd, view, stop });
 }
 
 /** Whether a prompt is asked, and not a model: by the flags or, where they say nothing, by the record that is replayed. */
@@ -103,32 +93,6 @@ async function asksPrompt({ prompt, profile, replay }: AskCommand["flags"], cwd:
   if (replay === undefined) return false;
   const { kind, input } = await recordedRun(replay, cwd);
   return kind === "prompt" && promptRunInput(input).say !== undefined;
-}
-
-/** What is typed now is what runs; what is not comes from the record. */
-async function replayAsk(
-  given: {
-    readonly text: string;
-    readonly schema: JsonSchema | undefined;
-    readonly budget: DialogInput["budget"];
-  },
-  { terminal, flags, cwd, stop, record }: {
-    readonly terminal: Terminal;
-    readonly flags: AskCommand["flags"];
-    readonly cwd: string;
-    readonly stop: Interruptible;
-    readonly record: string;
-  },
-): Promise<number> {
-  const replayed = await replayDialog(record, { cwd, kind: "ask", flags });
-  const input: DialogInput = {
-    ...replayed.input,
-    ...(given.text === "" ? {} : { text: given.text }),
-    ...(given.schema === undefined ? {} : { schema: given.schema }),
-    budget: { ...replayed.input.budget, ...given.budget },
-  };
-  const view = askView(terminal, { input, flags });
-  return await performAsk({ ...replayed, terminal, flags, cwd, view, stop, input });
 }
 
 /** The question with the text of a pipe behind it, between marks that do not occur in it; a pipe without text is none. */
@@ -171,7 +135,6 @@ async function readSchema(file: string, { cwd }: { readonly cwd: string }): Prom
 
 /** More would not fit into any model's window. */
 const MAX_BYTES = 10 * 1024 * 1024;
-const MAX_WORDS = "10 MB";
 /** A pipe that nobody writes to or closes looks like a program that hangs. */
 const NOTICE_MS = 3_000;
 
@@ -180,18 +143,11 @@ const NOTICE_MS = 3_000;
  *
  * @throws {FileError} when it is not UTF-8 text, or longer than 10 MB
  */
-async function pipedText(
-  terminal: Terminal,
-  { signal, onWait }: { readonly signal: AbortSignal; readonly onWait: (text: string) => void },
-): Promise<string | undefined> {
+async function pipedText(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
   if (terminal.stdinIsTerminal) return undefined;
-  const timer = setTimeout(
-    () =>
-      onWait(
-        "waiting for stdin to end, because it is a pipe; for a question without context, add </dev/null",
-      ),
-    NOTICE_MS,
-  );
+  const notice =
+    "notice: waiting for stdin to end, because it is a pipe; for a question without context, add </dev/null\n";
+  const timer = setTimeout(() => void terminal.stderr.write(notice), NOTICE_MS);
   try {
     let text = "";
     for await (const piece of callText(bounded(terminal.stdinChunks({ signal })), "stdin")) text += piece;
@@ -207,7 +163,7 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     bytes += chunk.length;
     if (bytes > MAX_BYTES) {
       throw new FileError(
-        `Cannot read stdin: it is longer than ${MAX_WORDS}, which is too much for a question; send the part that matters`,
+        "Cannot read stdin: it is longer than 10 MB, which is too much for a question; send the part that matters",
         { path: "stdin", code: "other" },
       );
     }

@@ -1,18 +1,20 @@
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { openSettings, wantedModel } from "../../project/project.ts";
+import { createRun } from "../../project/open_run.ts";
+import { openSettings } from "../../project/project.ts";
 import { budgetOf } from "../../service/input/budget.ts";
-import { agentsText } from "../../service/prompt/open.ts";
-import { type DialogInput, openDialog } from "../../service/start/dialog.ts";
+import { checkedInput } from "../../service/input/checked_input.ts";
+import { promptInput } from "../../service/input/prompt_input.ts";
+import { agentsText, openPromptRun } from "../../service/prompt/open.ts";
+import { isAgentTalk, promptRunJson } from "../../service/prompt/run.ts";
 import { chatWithAgentFile } from "../conversation/conversation.ts";
-import { chatWithProfile } from "./profile.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
-import { beginTalk, greet, holdTalk, modelTalk, performChat } from "./talk.ts";
 import { refuseFlags } from "../flags/refused.ts";
+import { recordedPrompt, typedInput } from "../run/prompt.ts";
 import { recordedRun } from "../run/record.ts";
-import { isAgentTalk } from "../../service/prompt/run.ts";
-import { inputOf, keepDialog, replayDialog, wholeServers } from "./dialog.ts";
+import { beginDialog, replayDialog } from "./dialog.ts";
+import { beginTalk, greet, holdTalk, modelTalk, performChat, profileTalk } from "./talk.ts";
 
 type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
 
@@ -22,19 +24,7 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
   if (word !== undefined) {
     return await chatWithAgentFile(word, { flags, terminal, cwd });
   }
-  if (await talksWithProfile(flags, cwd)) {
-    refuseFlags(
-      COMMANDS.chat,
-      flags,
-      "--profile",
-      flags.input.includes("-")
-        ? [
-          "--input - cannot be: stdin is where the messages come from; --input-json @FILE reads the values from a file",
-        ]
-        : [],
-    );
-    return await chatWithProfile(flags, { terminal, cwd });
-  }
+  if (await talksWithProfile(flags, cwd)) return await chatWithProfile(flags, terminal, cwd);
   refuseFlags(COMMANDS.chat, flags, "talk");
   const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "chat" });
@@ -44,24 +34,13 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
     return await performChat({ ...talk, ...modelTalk(input, means, talk), cwd });
   }
   const project = await openSettings(cwd, { cwd });
-  const { tools } = flags;
-  const name = wantedModel(flags.model);
-  const typed = { flag: flags.model, command: "chat" };
   return await holdTalk(talk, {
     cwd,
     async begin(around) {
-      const dialog = await openDialog(project, { around, grants, tools, name, typed });
-      const { model, catalog } = dialog;
-      const system = await systemText(flags.system, project.root);
-      const input: DialogInput = {
-        ...inputOf(flags, { project, budget, name, model }),
-        tools: wholeServers(tools, catalog.entries),
-        ...(system === "" ? {} : { system }),
-      };
-      const { found } = around;
-      const kept = await keepDialog({ kind: "chat", input }, { project, catalog, grants, found, flags });
-      await greet(talk, model.id);
-      return modelTalk(input, { ...dialog, kept }, talk);
+      const asked = { budget, system: await systemText(flags.system, project.root) };
+      const { input, ...dialog } = await beginDialog("chat", project, { around, grants, flags, asked });
+      await greet(talk, dialog.model.id);
+      return modelTalk(input, dialog, talk);
     },
   });
 }
@@ -73,6 +52,50 @@ async function talksWithProfile({ profile, replay }: ChatCommand["flags"], cwd: 
 }
 
 /** The flag, and what the people of the project want every model to know (cli.md). */
-async function systemText(flag: string | undefined, root: string): Promise<string> {
-  return [flag ?? "", await agentsText(root)].filter((text) => text !== "").join("\n\n");
+async function systemText(flag: string | undefined, root: string): Promise<string | undefined> {
+  return [flag, await agentsText(root)].filter((text) => text).join("\n\n") || undefined;
 }
+
+/** `orrery chat --profile NAME`: talks with a profile of `orrery.yaml`; gives the exit code. */
+async function chatWithProfile(
+  flags: ChatCommand["flags"],
+  terminal: Terminal,
+  cwd: string,
+): Promise<number> {
+  const command = "chat";
+  refuseFlags(COMMANDS.chat, flags, "--profile", flags.input.includes("-") ? [STDIN_TAKEN] : []);
+  const grants = grantsOf(flags);
+  const budget = budgetOf(flags.budget, { command });
+  const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
+  const talk = beginTalk(terminal, flags);
+  const { replay, recorded } = await recordedPrompt(flags, { cwd, kind: "chat", command });
+  const profile = flags.profile ?? recorded?.profile;
+  const project = await openSettings(cwd, { cwd });
+  const { model, temperature } = flags;
+  return await holdTalk(talk, {
+    cwd,
+    isReplay: replay !== undefined,
+    async begin(around) {
+      const wanted = { path: "", profile, model, around, grants, command, recorded, isTalk: true } as const;
+      const opened = await openPromptRun(project, wanted);
+      const { found, opened: { located } } = opened;
+      const values = checkedInput(given, {
+        prompts: found.kind === "prompt" ? [found.prompt] : [],
+        located,
+        command,
+        isReplay: recorded !== undefined,
+      });
+      const prompts = () => ({ project, grants, accepted: opened.accepted });
+      const asked = { path: "", say: undefined, profile, values, temperature };
+      const input = typedInput(opened, { asked, budget, recorded, project, flags });
+      if (replay !== undefined) return profileTalk({ input, opened, kept: undefined, replay, prompts }, talk);
+      const start = { kind: "chat", file: profile ?? "", input: promptRunJson(input) };
+      const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
+      await greet(talk, `${profile} (${opened.model?.id})`);
+      return profileTalk({ input, opened, kept, prompts }, talk);
+    },
+  });
+}
+
+const STDIN_TAKEN =
+  "--input - cannot be: stdin is where the messages come from; --input-json @FILE reads the values from a file";

@@ -1,3 +1,4 @@
+import { orAborted } from "../../core/core.ts";
 import { exitProcess } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
@@ -11,6 +12,17 @@ export interface ChatLines {
   next(): Promise<string | undefined>;
   /** Whether another message is there already; it is taken. Default: no. */
   hasMore?(): Promise<boolean>;
+}
+
+/** The next message; undefined at the end, and when the signal ends the wait. */
+export async function nextMessage(lines: ChatLines, signal: AbortSignal): Promise<string | undefined> {
+  if (signal.aborted) return undefined;
+  try {
+    return await orAborted(lines.next(), signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 const PROMPT = "> ";
@@ -160,9 +172,10 @@ export class ChatStop implements Interruptible {
   #turn = new AbortController();
   #isAnswering = false;
   #isWarned = false;
-  #isInterrupted = false;
-  #hasLeft = false;
   #cleanUp = () => {};
+  readonly signal = this.#run.signal;
+  isInterrupted = false;
+  hasLeft = false;
 
   constructor(terminal: Terminal, say: (text: string) => void) {
     this.#terminal = terminal;
@@ -170,25 +183,13 @@ export class ChatStop implements Interruptible {
     terminal.onInterrupt(() => this.#press());
   }
 
-  get signal(): AbortSignal {
-    return this.#run.signal;
-  }
-
   /** Of the answer that is being written. */
   get turn(): AbortSignal {
     return this.#turn.signal;
   }
 
-  get isInterrupted(): boolean {
-    return this.#isInterrupted;
-  }
-
-  get hasLeft(): boolean {
-    return this.#hasLeft;
-  }
-
   leave(): void {
-    this.#hasLeft = true;
+    this.hasLeft = true;
     this.#run.abort(new Error("nobody reads the answers any more"));
   }
 
@@ -210,7 +211,7 @@ export class ChatStop implements Interruptible {
   }
 
   #press(): void {
-    if (this.#isInterrupted) {
+    if (this.isInterrupted) {
       this.#cleanUp();
       exitProcess(EXIT.interrupted);
     }
@@ -222,7 +223,7 @@ export class ChatStop implements Interruptible {
       this.#isWarned = true;
       return this.#say("Ctrl-C once more ends the conversation");
     }
-    this.#isInterrupted = true;
+    this.isInterrupted = true;
     const { stdinIsTerminal, stderr } = this.#terminal;
     if (!this.#isAnswering && stdinIsTerminal) void stderr.write("\n"); // behind the prompt, and ^C
     this.#run.abort(new Error("the conversation was interrupted"));

@@ -12,7 +12,7 @@ import { stoppableModel } from "../../service/start/stoppable.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
 import { endRun, toItsEnd } from "../run/end.ts";
 import { AnswerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
-import { type ChatLines, ChatStop, pipedMessages, typedMessages } from "./lines.ts";
+import { type ChatLines, ChatStop, nextMessage, pipedMessages, typedMessages } from "./lines.ts";
 
 /** A conversation from the moment its command was typed: it can be stopped before it begins. */
 export type Talk = Pick<ChatWork, "terminal" | "flags" | "view" | "stop">;
@@ -132,12 +132,8 @@ class RunningTalk {
     const { stop } = this.#work;
     await this.#shown();
     stop.listening();
-    const left = Promise.withResolvers<undefined>();
-    const onAbort = () => left.resolve(undefined);
-    stop.signal.addEventListener("abort", onAbort, { once: true });
     this.#lines ??= this.#open();
-    const message = stop.signal.aborted ? undefined : await Promise.race([this.#lines.next(), left.promise]);
-    stop.signal.removeEventListener("abort", onAbort);
+    const message = await nextMessage(this.#lines, stop.signal);
     if (message !== undefined) stop.answering();
     return message;
   }

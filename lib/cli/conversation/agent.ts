@@ -7,7 +7,7 @@ import { documentPath } from "../../project/document/place.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { RefusedAgent } from "../../service/talks/agent.ts";
-import { type AgentLine, agentLines } from "../../service/talks/needs.ts";
+import { agentLines } from "../../service/talks/needs.ts";
 import { orNearest } from "../run/source.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */
@@ -30,24 +30,16 @@ export async function tellingProblems(
   },
 ): Promise<AgentFile | undefined> {
   const { agent, problems } = await readAgentFile(text, { file });
-  if (agent === undefined) await tellProblems(problems, { project, terminal });
+  if (agent === undefined) await refusedAgent({ problems }, { project, terminal });
   return agent;
 }
 
-/** Tells what is wrong with an agent file, whose name is from the root. */
-async function tellProblems(
-  problems: readonly AgentLine[],
-  { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
-): Promise<void> {
-  const typed = problems.map((problem) => ({ ...problem, file: typedPath(problem.file, project) }));
-  await terminal.stderr.write(agentLines(typed));
-}
-
-/** Tells why an agent cannot begin; gives the exit code. */
+/** Tells what is wrong with an agent file, or why an agent cannot begin; gives the exit code. */
 export async function refusedAgent(
   { problems }: RefusedAgent,
-  options: { readonly project: ProjectSettings; readonly terminal: Terminal },
+  { project, terminal }: { readonly project: ProjectSettings; readonly terminal: Terminal },
 ): Promise<number> {
-  await tellProblems(problems, options);
+  const typed = problems.map((problem) => ({ ...problem, file: typedPath(problem.file, project) }));
+  await terminal.stderr.write(agentLines(typed));
   return EXIT.usage;
 }

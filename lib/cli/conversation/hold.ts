@@ -1,11 +1,9 @@
 import { type JsonObject, toJson } from "../../core/core.ts";
 import { wayTo } from "../../project/open_run.ts";
-import type { ConversationError } from "../../run/conversation/work.ts";
 import type { LiveConversation } from "../../run/conversation/conversation.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { conversationErrorCode } from "../report_failure.ts";
 import { ConversationTalk, type ConversationWork } from "./talk.ts";
-import type { ConversationTurns } from "./turns.ts";
 import { type EndedRun, endRun, toItsEnd } from "../run/end.ts";
 
 /** Talks until there is nothing more to say; gives the exit code. */
@@ -31,11 +29,10 @@ async function heldToItsEnd(work: ConversationWork): Promise<EndedRun> {
   const talk = new ConversationTalk(work);
   try {
     await talk.hold();
-    const { turns, problem } = talk;
-    return conversationReport(session.live, { turns, problem, withLog: flags.json });
+    return conversationReport(session.live, talk, flags.json);
   } finally {
     await view.end();
-    work.close(session.live.status === "completed");
+    work.close(talk.isCompleted);
   }
 }
 
@@ -47,21 +44,17 @@ function statusLine({ session: { live, isInterrupted }, isKept }: ConversationWo
   return `${word}; to ${status === "failed" ? "try again" : "go on"}: ${way}orrery resume ${id}\n`;
 }
 
-/** What came of the turns of a command. */
-interface ConversationReportOptions {
-  readonly turns: Pick<ConversationTurns, "last" | "said">;
-  /** What was not taken. */
-  readonly problem: ConversationError | undefined;
-  /** For `--json`: its messages and slots too. */
-  readonly withLog: boolean;
-}
-
-/** What is left of a conversation when its command is over; it is read at once, since its store is closed by then. */
+/**
+ * What is left of a conversation when its command is over; it is read at once, since its store is closed by then.
+ *
+ * @param withLog for `--json`: its messages and slots too
+ */
 function conversationReport(
   live: LiveConversation,
-  { turns: { last, said }, problem, withLog }: ConversationReportOptions,
+  { last, said, problem }: ConversationTalk,
+  withLog: boolean,
 ): EndedRun {
-  const status = last?.end.status ?? (live.status === "completed" ? "completed" : "held");
+  const { status = live.status === "completed" ? "completed" : "held", reason, usage, at } = last?.end ?? {};
   const value = said.length === 0 ? undefined : said.join("\n\n");
   const code = last?.summary.exitCode ?? EXIT.ok;
   const error = problem?.message ?? last?.end.error;
@@ -78,10 +71,10 @@ function conversationReport(
       status,
       value: value ?? null,
       error,
-      ...(last?.end.reason === undefined ? {} : { reason: last.end.reason }),
+      reason,
       ...log,
-      usage: last?.end.usage ?? { input: 0, output: 0 },
-      ms: last?.end.at ?? 0,
+      usage: usage ?? { input: 0, output: 0 },
+      ms: at ?? 0,
     }),
   };
 }

@@ -4,14 +4,16 @@ import type { AgentFile } from "../../parse/agent/agent.ts";
 import { agentTree } from "../../parse/agent/tree.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { longText, printable } from "../../render/shown_text.ts";
+import { AskingSteps, OwnTexts } from "../../render/turn_texts.ts";
 import { ConversationError } from "../../run/conversation/work.ts";
 import type { LiveConversation } from "../../run/conversation/conversation.ts";
+import { RunSummary } from "../../service/runs/summary.ts";
 import type { ConversationSession } from "../../service/talks/session.ts";
 import type { Interruptible } from "../run/around.ts";
-import type { ChatLines, ChatStop } from "../chat/lines.ts";
-import { ConversationTurns, type EndedTurn, MessageStream } from "./turns.ts";
+import { type ChatLines, type ChatStop, nextMessage } from "../chat/lines.ts";
+import { MessageStream } from "./message_stream.ts";
 import type { DeliverOptions } from "../run/end.ts";
-import type { RunView } from "../run/view.ts";
+import { jsonLine, type RunView } from "../run/view.ts";
 
 /** A conversation with everything it needs. */
 export interface ConversationWork {
@@ -50,59 +52,53 @@ const STOPPED = "The answer was stopped: /retry finishes it, /back takes the mes
 /** The reasons of turns that a budget ended (turn.md 2.5). */
 const BUDGETS: ReadonlySet<string> = new Set(["turns", "tokens", "cost", "time"]);
 
+/** How a turn ended. */
+interface EndedTurn {
+  readonly end: Extract<RunEvent, { readonly type: "run-end" }>;
+  readonly summary: RunSummary;
+}
+
 /** Both sides of a conversation: what is said, and what comes of it. */
 export class ConversationTalk {
+  /** What was said in all turns. */
+  readonly said: string[] = [];
+  /** Of the last turn. */
+  events: RunEvent[] = [];
+  /** Undefined before the end of the first turn. */
+  last: EndedTurn | undefined;
+  /** What was not taken ended it. */
+  problem: ConversationError | undefined;
   readonly #work: ConversationWork;
-  readonly turns: ConversationTurns;
+  readonly #messages: MessageStream | undefined;
+  readonly #texts = new OwnTexts();
+  readonly #asking = new AskingSteps();
+  #heard: number;
   /** The turn that was begun last. */
   #making: Promise<void> = Promise.resolve();
-  /** What was not taken ended it. */
-  #problem: ConversationError | undefined;
 
   constructor(work: ConversationWork) {
-    const { terminal, view, flags, stop, heard, between } = work;
-    const isShown = !flags.json && !flags.jsonl && flags.output === undefined;
+    const { terminal: { stdout }, view, flags, between, heard = 0 } = work;
     this.#work = work;
-    this.turns = new ConversationTurns({
-      terminal,
-      view,
-      stop,
-      isJsonl: flags.jsonl,
-      ...(isShown && {
-        messages: new MessageStream({
-          stdout: terminal.stdout,
-          view,
-          between,
-        }),
-      }),
-      heard,
-    });
-  }
-
-  get problem(): ConversationError | undefined {
-    return this.#problem;
+    this.#heard = heard;
+    const isShown = !flags.json && !flags.jsonl && flags.output === undefined;
+    if (isShown) this.#messages = new MessageStream({ stdout, view, between });
   }
 
   async hold(): Promise<void> {
     try {
-      await this.#hold();
+      const { first, stop: { signal } } = this.#work;
+      if (first !== "listen") await this.turn((live) => live[first]());
+      const lines = this.#work.lines(this);
+      while (!this.isOver) {
+        const message = await nextMessage(lines, signal);
+        if (message === undefined) return;
+        await this.turn((live) => live.say(message));
+      }
+      const isMore = this.isCompleted && this.problem === undefined && await lines.hasMore?.() === true;
+      if (isMore) await this.turn((live) => live.say("more")); // which is refused, in the words for it
     } finally {
       await this.#making; // a command that was left makes one too
     }
-  }
-
-  async #hold(): Promise<void> {
-    const { first } = this.#work;
-    if (first === "start") await this.turn((live) => live.start());
-    if (first === "retry") await this.turn((live) => live.retry());
-    const lines = this.#work.lines(this);
-    while (!this.isOver) {
-      const message = await this.#next(lines);
-      if (message === undefined) return;
-      await this.turn((live) => live.say(message));
-    }
-    const isMore = this.isCompleted && this.#problem === undefined && await lines.hasMore?.() === true;
-    if (isMore) await this.turn((live) => live.say("more")); // which is refused, in the words for it
   }
 
   get isCompleted(): boolean {
@@ -112,8 +108,15 @@ export class ConversationTalk {
   /** Nothing more can be said. */
   get isOver(): boolean {
     const { session, stop, isTyped, isChat } = this.#work;
-    if (stop.signal.aborted || this.#problem !== undefined || this.isCompleted) return true;
+    if (stop.signal.aborted || this.problem !== undefined || this.isCompleted) return true;
     return session.isInterrupted ? !isTyped : session.live.status === "failed" && !isChat;
+  }
+
+  /** Takes back the last turns; another conversation takes the place of this one, with events of its own. @throws {RangeError} */
+  async back(count: number): ReturnType<ConversationSession["back"]> {
+    const went = await this.#work.session.back(count);
+    this.#heard = 0;
+    return went;
   }
 
   /** Makes one turn; what the conversation does not take is told. */
@@ -128,10 +131,11 @@ export class ConversationTalk {
     stop.answering?.();
     using linked = linkedSignal([stop.signal, stop.turn]);
     try {
-      await this.#tell(await this.turns.follow(session.turn(make, linked)));
+      this.last = await this.#follow(session.turn(make, linked));
+      await this.#say(this.#endText(this.last.end));
     } catch (error) {
       if (!(error instanceof ConversationError)) throw error;
-      if (!isTyped) this.#problem = error;
+      if (!isTyped) this.problem = error;
       await this.#say(
         isTyped && error.code === "interrupted" ? STOPPED : `error: ${printable(messageOf(error))}\n`,
       );
@@ -139,38 +143,60 @@ export class ConversationTalk {
     stop.listening?.();
   }
 
-  async #tell({ end }: EndedTurn): Promise<void> {
+  /** Follows one turn to its end. What is told again of a turn that was interrupted is not shown again. */
+  async #follow(turn: AsyncIterable<RunEvent>): Promise<EndedTurn> {
+    const { terminal, stop } = this.#work;
+    const summary = new RunSummary({ withCalls: false });
+    let end: EndedTurn["end"] | undefined;
+    this.events = [];
+    try {
+      for await (const event of turn) {
+        this.events.push(event);
+        summary.add(event);
+        const isOwn = this.#texts.isOwn(event);
+        const named = this.#asking.named(event);
+        if (event.type === "message" && isOwn) this.said.push(event.text);
+        if (event.seq > this.#heard) await this.#show(event, { isOwn, named });
+        if (event.type === "run-end") end = event;
+        if (terminal.stdout.closed) stop.leave();
+      }
+    } finally {
+      await this.#messages?.end();
+    }
+    if (end === undefined) throw new Error("The turn has no end");
+    return { end, summary };
+  }
+
+  async #show(
+    event: RunEvent,
+    { isOwn, named }: { readonly isOwn: boolean; readonly named: RunEvent },
+  ): Promise<void> {
+    const { terminal, view, flags } = this.#work;
+    this.#heard = event.seq;
+    if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
+    await this.#messages?.event(event, { isOwn });
+    if (event.type !== "run-start" && event.type !== "run-end") await view.event(named); // of a turn only
+  }
+
+  /** What is said of the end of a turn; empty where nothing is. */
+  #endText({ status, reason = "", error = "" }: EndedTurn["end"]): string {
     const { agent, isChat, isTyped, place } = this.#work;
-    if (end.status === "failed") {
-      await this.#say(
-        printable(failedTurnText({ ...agent, file: typedPath(agent.file, place) }, end.error ?? "")) +
-          (isChat ? WENT_WRONG : ""),
-      );
+    if (status === "failed") {
+      const text = failedTurnText({ ...agent, file: typedPath(agent.file, place) }, error);
+      return printable(text) + (isChat ? WENT_WRONG : "");
     }
-    if (end.status === "stopped" && BUDGETS.has(end.reason ?? "")) {
-      await this.#say(`error: ${printable(end.error ?? "")}; --budget gives more\n`);
-    }
-    if (end.status === "stopped" && isTyped) await this.#say(STOPPED);
+    if (status !== "stopped") return "";
+    const budget = BUDGETS.has(reason) ? `error: ${printable(error)}; --budget gives more\n` : "";
+    return budget + (isTyped ? STOPPED : "");
   }
 
   /** Where a view moves, it moves out of the way. */
   async #say(text: string): Promise<void> {
+    if (text === "") return;
     const { terminal: { stderr }, view } = this.#work;
     await view.pause();
     await stderr.write(text);
     view.resume();
-  }
-
-  async #next(lines: ChatLines): Promise<string | undefined> {
-    const { stop: { signal } } = this.#work;
-    const left = Promise.withResolvers<undefined>();
-    const onAbort = () => left.resolve(undefined);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return signal.aborted ? undefined : await Promise.race([lines.next(), left.promise]);
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
   }
 }
 
