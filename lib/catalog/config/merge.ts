@@ -39,8 +39,8 @@ export interface ConfigLayers {
   readonly ownPaths?: (written: string) => readonly string[];
 }
 
-const LIMITS = CONFIG_TABLE.keys.limits.keys;
-const FOLDERS = CONFIG_TABLE.keys.gadgets.keys.folders;
+const LIMITS = CONFIG_TABLE.properties.limits.properties;
+const FOLDERS = CONFIG_TABLE.properties.gadgets.properties.folders;
 
 /** Project over user over defaults, but for what only the user may say. @throws {ProblemsError} for what does not fit together */
 export function mergeConfig(layers: ConfigLayers): Config {

@@ -106,19 +106,19 @@ interface Place {
   readonly over: ReadonlyMap<string, Setting>;
 }
 
-function settingsAt(
-  rule: ConfigRule & { readonly default?: unknown; readonly unused?: true },
-  place: Place,
-): readonly Setting[] {
+function settingsAt(rule: ConfigRule, place: Place): readonly Setting[] {
   const { path, layers, over } = place;
-  if (rule.kind === "keys") {
-    return Object.entries(rule.keys).flatMap(([name, key]) =>
+  const { properties, additionalProperties } = rule;
+  if (properties !== undefined) {
+    return Object.entries(properties).flatMap(([name, key]) =>
       settingsAt(key, { ...place, path: [...path, name] })
     );
   }
-  if (rule.kind === "map") {
+  if (additionalProperties) {
     const names = new Set(layers.flatMap(({ written }) => Object.keys(objectOf(valueAt(written, path)))));
-    return [...names].flatMap((name) => settingsAt(rule.of, { ...place, path: [...path, name] }));
+    return [...names].flatMap((name) =>
+      settingsAt(additionalProperties, { ...place, path: [...path, name] })
+    );
   }
   const key = path.join(".");
   const forced = over.get(key);
