@@ -3,9 +3,10 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type JsonObject, ProblemsError, SourceError, type User } from "../mod.ts";
-import { defaultConfig } from "../lib/catalog/config/config.ts";
+import { loadConfig } from "../lib/catalog/config/load.ts";
 import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
 import type { GadgetToGrant, Lock } from "../lib/core/gadget_lock.ts";
+import { hostFiles } from "../lib/host/files/files.ts";
 import { checkFrozen } from "../lib/project/project.ts";
 import {
   type Grant,
@@ -200,7 +201,7 @@ async function inProject(work: (at: At) => Promise<void>): Promise<void> {
         return new GrantMeans({
           root,
           cwd: root,
-          config: defaultConfig(root),
+          config: await loadConfig(root, hostFiles({ root })),
           projectAccepted: false,
           lock: await readProjectLock({ root, cwd: root }),
           flags: { trust: [] },
@@ -273,7 +274,7 @@ Deno.test("grantFor: --trust and --allow-gadget by name and file; a name that fi
 
 Deno.test("grantFor: grants of the user count, those of the project when it was accepted", () =>
   inProject(async ({ gadget, means, root }) => {
-    const config = defaultConfig(root);
+    const config = await loadConfig(root, hostFiles({ root }));
     const own = { ...config, grants: { Fetch: { net: ["b.com"] } } };
     const project = {
       ...config,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type {
   JsonObject,
   McpServerSettings,
@@ -6,7 +5,7 @@ import type {
   ProviderSettings,
   Span,
 } from "../../core/core.ts";
-import { DEFAULT_MARKERS, type Markers } from "../../parse/calls/header.ts";
+import type { Markers } from "../../parse/calls/header.ts";
 import type { DocumentLimits } from "../../parse/document/operation.ts";
 import type { ConfigFile } from "./table.ts";
 
@@ -124,45 +123,8 @@ export interface ProjectWord {
   readonly parts: JsonObject;
 }
 
-/** The limits that a configuration file can change; times in seconds. */
-export const LIMIT_DEFAULTS = {
-  "concurrency": 16,
-  "timeout-s": 60,
-  "turns": 10,
-  "retries": 3,
-  "result-bytes": 1_048_576,
-  "gadget-idle-s": 30,
-  "gadget-memory-mb": 256,
-  "runs": 64,
-} as const;
-
 /** Where the gadget modules of a project are. */
 export const GADGET_FOLDER = "gadgets";
-
-/** The settings of a project without any configuration file. */
-export function defaultConfig(root: string): Config {
-  return {
-    calls: { markers: DEFAULT_MARKERS },
-    models: { aliases: {}, fallback: {}, providers: {}, prices: {} },
-    mcpServers: {},
-    gadgets: { folders: [{ path: join(root, GADGET_FOLDER) }], isolation: {} },
-    grants: {},
-    limits: {
-      concurrency: LIMIT_DEFAULTS.concurrency,
-      timeoutMs: LIMIT_DEFAULTS["timeout-s"] * 1000,
-      resultBytes: LIMIT_DEFAULTS["result-bytes"],
-      gadgetIdleMs: LIMIT_DEFAULTS["gadget-idle-s"] * 1000,
-      gadgetMemoryBytes: LIMIT_DEFAULTS["gadget-memory-mb"] * 1024 * 1024,
-      turns: LIMIT_DEFAULTS.turns,
-      retries: LIMIT_DEFAULTS.retries,
-      runs: LIMIT_DEFAULTS.runs,
-    },
-    documents: { showsOperations: false, limits: DOCUMENT_LIMITS },
-    conversations: { steps: CONVERSATION_STEPS },
-    project: { grants: {}, isolation: {}, providers: {}, mcpServers: {}, parts: {} },
-    notices: [],
-  };
-}
 
 /**
  * The settings of a project that the user accepted: its own providers and MCP servers count too, over the user's (gadgets.md 3).

@@ -8,9 +8,9 @@ import {
   type Sight,
   SourceError,
 } from "../../core/core.ts";
-import { type ConfigLayers, mergeConfig } from "./merge.ts";
+import { mergeConfig } from "./merge.ts";
 import { readConfig, type WrittenConfig } from "./read.ts";
-import { type Config, defaultConfig } from "./config.ts";
+import type { Config } from "./config.ts";
 
 /** Where the settings are. */
 export interface LoadConfigOptions {
@@ -25,7 +25,7 @@ export interface LoadConfigOptions {
 }
 
 /**
- * Reads `orrery.yaml` of the project root and the user's own `config.yaml`. Without either nothing is loaded to read them.
+ * Reads `orrery.yaml` of the project root and the user's own `config.yaml`. Without either the defaults hold.
  *
  * @throws {ProblemsError} with every problem of both files
  */
@@ -35,26 +35,28 @@ export async function loadConfig(
   options: LoadConfigOptions = {},
 ): Promise<Config> {
   const { userFolder, cwd = root, look = () => "other", ownPaths } = options;
-  const maybeRead = (path: string) => look(path) === "nothing" ? undefined : maybeFile(path, files);
+  const layer = (path: string) => look(path) === "nothing" ? ABSENT : written(path, files, cwd);
   const [project, user] = await Promise.all([
-    maybeRead(join(root, "orrery.yaml")),
-    userFolder === undefined ? undefined : maybeRead(join(userFolder, "config.yaml")),
+    layer(join(root, "orrery.yaml")),
+    userFolder === undefined ? ABSENT : layer(join(userFolder, "config.yaml")),
   ]);
-  if (project === undefined && user === undefined) return defaultConfig(root);
-  return await configOf({ project, user }, {
-    root,
-    userFolder: userFolder ?? root,
-    cwd,
-    ownPaths,
-  });
+  const problems = [...project.problems, ...user.problems];
+  if (problems.length > 0) throw new ProblemsError(problems);
+  return mergeConfig({ project, user, root, userFolder: userFolder ?? root, ownPaths });
 }
 
-async function maybeFile(path: string, files: Files): Promise<ConfigText | undefined> {
+const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [] };
+
+/** A configuration file; one that cannot be read is a problem, one that is not there says nothing. */
+async function written(path: string, files: Files, cwd: string): Promise<WrittenConfig> {
+  const file = shownPath(path, cwd);
   try {
-    return { path, text: await files.readText(path) };
+    return await readConfig(await files.readText(path), file);
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause;
-    return cause.code === "not-found" || cause.code === "not-folder" ? undefined : { path, cause };
+    if (cause.code === "not-found" || cause.code === "not-folder") return ABSENT;
+    const message = cause.message.replaceAll(path, file);
+    return { ...ABSENT, problems: [new SourceError(message, { code: "E-config", cause })] };
   }
 }
 
@@ -83,32 +85,4 @@ export function findProjectRoot(start: string, options: ProjectRootOptions): str
     if (isLast || look(join(folder, ".git")) !== "nothing") break;
   }
   return start !== cwd && isInside(start, cwd) ? findProjectRoot(cwd, options) : start;
-}
-
-/** A configuration file that is there; one that cannot be read has a cause instead of a text. */
-type ConfigText =
-  & { readonly path: string }
-  & ({ readonly text: string; readonly cause?: never } | { readonly cause: FileError });
-
-/** The settings of the files that are there. @throws {ProblemsError} with every problem of both */
-async function configOf(
-  found: { readonly project: ConfigText | undefined; readonly user: ConfigText | undefined },
-  { cwd, ...place }: Pick<ConfigLayers, "root" | "userFolder" | "ownPaths"> & { readonly cwd: string },
-): Promise<Config> {
-  const project = await written(found.project, cwd);
-  const user = await written(found.user, cwd);
-  const problems = [...project.problems, ...user.problems];
-  if (problems.length > 0) throw new ProblemsError(problems);
-  return mergeConfig({ project, user, ...place });
-}
-
-const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [] };
-
-async function written(found: ConfigText | undefined, cwd: string): Promise<WrittenConfig> {
-  if (found === undefined) return ABSENT;
-  const file = shownPath(found.path, cwd);
-  if (found.cause === undefined) return await readConfig(found.text, file);
-  const { cause, path } = found;
-  const message = cause.message.replaceAll(path, file);
-  return { ...ABSENT, problems: [new SourceError(message, { code: "E-config", cause })] };
 }

@@ -117,20 +117,26 @@ function ownWords(
 
 function limitsOf(limits: NonNullable<ConfigFile["limits"]>): Limits {
   const { tokens, cost, "time-s": timeS } = limits;
+  const limit = (key: KeptLimit) => limits[key] ?? LIMITS[key].default;
   return {
-    concurrency: limits.concurrency ?? LIMITS.concurrency.default,
-    timeoutMs: (limits["timeout-s"] ?? LIMITS["timeout-s"].default) * 1000,
-    resultBytes: limits["result-bytes"] ?? LIMITS["result-bytes"].default,
-    gadgetIdleMs: (limits["gadget-idle-s"] ?? LIMITS["gadget-idle-s"].default) * 1000,
-    gadgetMemoryBytes: (limits["gadget-memory-mb"] ?? LIMITS["gadget-memory-mb"].default) * 1024 * 1024,
-    turns: limits.turns ?? LIMITS.turns.default,
-    retries: limits.retries ?? LIMITS.retries.default,
-    runs: limits.runs ?? LIMITS.runs.default,
+    concurrency: limit("concurrency"),
+    timeoutMs: limit("timeout-s") * 1000,
+    resultBytes: limit("result-bytes"),
+    gadgetIdleMs: limit("gadget-idle-s") * 1000,
+    gadgetMemoryBytes: limit("gadget-memory-mb") * 1024 * 1024,
+    turns: limit("turns"),
+    retries: limit("retries"),
+    runs: limit("runs"),
     tokens,
     cost,
     timeMs: timeS && timeS * 1000,
   };
 }
+
+/** A limit that holds where nobody sets one too. */
+type KeptLimit = {
+  [Key in keyof typeof LIMITS]: (typeof LIMITS)[Key]["default"] extends number ? Key : never;
+}[keyof typeof LIMITS];
 
 function documentsOf(
   { "show-operations": showsOperations = false, temperature, shell }: NonNullable<ConfigFile["documents"]>,

@@ -1,5 +1,5 @@
 import { type JsonSchema, PROVIDER_TYPES } from "../../core/core.ts";
-import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER, LIMIT_DEFAULTS } from "./config.ts";
+import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER } from "./config.ts";
 import type { ConfigRule, ConfigValue } from "./read.ts";
 
 /** As many seconds as a timer of JavaScript can wait. */
@@ -189,17 +189,17 @@ export const CONFIG_TABLE = keysOf({
   "exclude": key(texts, "Files and folders that orrery check leaves out: globs, relative to this file."),
   "limits": key(
     keysOf({
-      "concurrency": key(count, "How many calls run at once.", LIMIT_DEFAULTS.concurrency),
+      "concurrency": key(count, "How many calls run at once.", 16),
       "timeout-s": key(
         seconds,
         "Seconds one call may take, unless its gadget says otherwise.",
-        LIMIT_DEFAULTS["timeout-s"],
+        60,
       ),
-      "turns": key(count, "Model turns of a run.", LIMIT_DEFAULTS.turns),
+      "turns": key(count, "Model turns of a run.", 10),
       "retries": key(
         { type: "integer", minimum: 0 },
         "How often an answer that does not meet its output contract goes back to the model.",
-        LIMIT_DEFAULTS.retries,
+        3,
       ),
       "tokens": key(count, "Tokens of a run, input and output together."),
       "cost": key({ type: "number", exclusiveMinimum: 0 }, "Cost of a run in US dollars."),
@@ -215,19 +215,19 @@ export const CONFIG_TABLE = keysOf({
       "result-bytes": key(
         count,
         "Bytes of one result; a longer one is cut and marked.",
-        LIMIT_DEFAULTS["result-bytes"],
+        1_048_576,
       ),
       "gadget-idle-s": key(
         seconds,
         "Seconds after which an idle gadget process ends.",
-        LIMIT_DEFAULTS["gadget-idle-s"],
+        30,
       ),
       "gadget-memory-mb": key(
         count,
         "Megabytes one gadget process may use.",
-        LIMIT_DEFAULTS["gadget-memory-mb"],
+        256,
       ),
-      "runs": key(count, "Runs at once of a server.", LIMIT_DEFAULTS.runs),
+      "runs": key(count, "Runs at once of a server.", 64),
     }),
     "What no run goes beyond.",
   ),
