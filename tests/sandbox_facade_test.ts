@@ -8,7 +8,7 @@ import { thrownError } from "../lib/sandbox/inside/thrown.ts";
 import { facadeModules } from "../lib/sandbox/facade_modules.ts";
 import { type GadgetWorld, gadgetWorld } from "./_gadget_world.ts";
 import { failure, MemoryEffects } from "./_memory_effects.ts";
-import { PURE_NODE_NAMES } from "../lib/sandbox/gate/allowed_names.ts";
+import { PURE_NODE_NAMES } from "../lib/sandbox/facade_modules.ts";
 
 const FILES = { "a.txt": "one\ntwo\n", "data/b.json": '{"n": 1}', "data/deep/c.txt": "c" };
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Files, memoryFiles } from "../mod.ts";
 import { decodeUtf8 } from "../lib/core/file_text.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
-import { facadeFile } from "../lib/sandbox/gate/allowed_names.ts";
+import { facadeFile } from "../lib/sandbox/facade_modules.ts";
 import { mapStack } from "../lib/sandbox/gate/map_stack.ts";
 import { type PreparedGraph, prepareModules } from "../lib/sandbox/gate/prepare_modules.ts";
 import { CWD, FACADES, gate, gated, refusal, refused } from "./_gate.ts";

@@ -4,7 +4,7 @@ import { isInside, isRecord } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { privateFolder } from "../host/files/private_folder.ts";
 import { importModule, maybeLibrary } from "../host/process.ts";
-import { facadeFile } from "../sandbox/gate/allowed_names.ts";
+import { facadeFile } from "../sandbox/facade_modules.ts";
 import { mapStack } from "../sandbox/gate/map_stack.ts";
 import { prepareModules } from "../sandbox/gate/prepare_modules.ts";
 

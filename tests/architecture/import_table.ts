@@ -80,7 +80,7 @@ export const PURE_NODE_MODULES: ReadonlySet<string> = new Set([
 /** Node's modules with an effect that a room other than lib/host may import. */
 export const NODE_MODULE_PLACES: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["lib/journal/", "lib/retrieval/", "gadgets/sql/sql_query.ts"],
-  "node:vm": ["lib/sandbox/gate/load_amaro.ts"], // nothing else ends a computation that would take for ever
+  "node:vm": ["lib/sandbox/gate/plain_module.ts"], // nothing else ends a computation that would take for ever
 };
 
 /** What alone says `Deno.` or imports any other module of Node: the machine's adaptors, and what runs inside the process of a gadget. */

@@ -14,7 +14,7 @@ import { quietTimer } from "../../host/process.ts";
 import type { PerformEffect } from "./effects.ts";
 import { endWords, GadgetProcessError, UnsentError } from "./failure.ts";
 import { type CallRequest, type GadgetLimits, GadgetSession } from "./session.ts";
-import { facadeFile } from "../gate/allowed_names.ts";
+import { facadeFile } from "../facade_modules.ts";
 import type { PreparedGraph } from "../gate/prepare_modules.ts";
 import type { CallListener, CallResult } from "./call.ts";
 

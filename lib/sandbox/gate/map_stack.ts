@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { shownPath } from "../../core/core.ts";
+import { isRecord, shownPath } from "../../core/core.ts";
 import type { PreparedGraph, PreparedModule } from "./prepare_modules.ts";
-import { decodeMap, type Mapping, sourcePlace } from "./source_map.ts";
+import type { Moved } from "./imports.ts";
 
 /** What a stack is told by. */
 export interface StackPlaces {
@@ -37,7 +37,7 @@ class PlaceReader {
   readonly #folders: readonly string[];
   readonly #cwd: string;
   readonly #modules: ReadonlyMap<string, PreparedModule>;
-  readonly #maps = new Map<PreparedModule, readonly Mapping[]>();
+  readonly #places = new Map<PreparedModule, Places>();
 
   constructor({ graph, folderUrl, cwd }: StackPlaces) {
     const url = folderUrl.endsWith("/") ? folderUrl : `${folderUrl}/`;
@@ -72,14 +72,109 @@ class PlaceReader {
   ): string {
     const file = shownPath(module.path, this.#cwd);
     if (row === undefined) return file;
-    const generated = { line: Number(row) - 1, column: Number(column ?? 1) - 1 };
-    const { line, column: at } = sourcePlace(this.#map(module), generated) ?? generated;
+    const { moved, mappings } = this.#placesOf(module);
+    const plain = unmoved({ line: Number(row) - 1, column: Number(column ?? 1) - 1 }, moved);
+    const { line, column: at } = sourcePlace(mappings, plain) ?? plain;
     return `${file}:${line + 1}:${at + 1}`;
   }
 
-  #map(module: PreparedModule): readonly Mapping[] {
-    const known = this.#maps.get(module) ?? decodeMap(module.map ?? "");
-    this.#maps.set(module, known);
+  #placesOf(module: PreparedModule): Places {
+    const known = this.#places.get(module) ?? placesOf(module);
+    this.#places.set(module, known);
     return known;
   }
+}
+
+interface Places {
+  readonly moved: readonly Moved[];
+  readonly mappings: readonly Mapping[];
+}
+
+function placesOf({ map = "{}" }: PreparedModule): Places {
+  const { moved = [], types }: { readonly moved?: readonly Moved[]; readonly types?: string } = JSON.parse(
+    map,
+  );
+  return { moved, mappings: decodeMap(types) };
+}
+
+/** Where a place of an edited text was before. */
+export function unmoved(
+  { line, column }: { readonly line: number; readonly column: number },
+  moved: readonly Moved[],
+): { readonly line: number; readonly column: number } {
+  const last = moved.findLast((each) => each.line === line && each.column <= column);
+  if (last === undefined) return { line, column };
+  return { line, column: last.isEdit ? last.was : last.was + column - last.column };
+}
+
+// Source maps (ECMA-426), as far as the gate needs them: one source, no names.
+
+/** A place of the generated text and its place in the source: all from 0, columns in UTF-16 units. */
+export interface Mapping {
+  readonly line: number;
+  readonly column: number;
+  readonly sourceLine: number;
+  readonly sourceColumn: number;
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Reads a map; an empty list where there is none. */
+export function decodeMap(json: string | undefined): readonly Mapping[] {
+  const map: unknown = json && JSON.parse(json);
+  const mappings = isRecord(map) ? map["mappings"] : undefined;
+  return typeof mappings === "string" ? decodeMappings(mappings) : [];
+}
+
+function decodeMappings(mappings: string): readonly Mapping[] {
+  const out: Mapping[] = [];
+  let [sourceLine, sourceColumn] = [0, 0];
+  mappings.split(";").forEach((text, line) => {
+    let column = 0;
+    for (const segment of text.split(",")) {
+      const [columns = 0, source, lines = 0, sourceColumns = 0] = decodeNumbers(segment);
+      column += columns;
+      if (source === undefined) continue; // a place that comes from nowhere
+      sourceLine += lines;
+      sourceColumn += sourceColumns;
+      out.push({ line, column, sourceLine, sourceColumn });
+    }
+  });
+  return out;
+}
+
+function decodeNumbers(segment: string): readonly number[] {
+  const out: number[] = [];
+  let [value, shift] = [0, 0];
+  for (const char of segment) {
+    const digit = DIGITS.indexOf(char);
+    value += (digit & 31) << shift;
+    shift += 5;
+    if ((digit & 32) !== 0) continue;
+    out.push((value & 1) === 0 ? value >> 1 : -(value >> 1));
+    [value, shift] = [0, 0];
+  }
+  return out;
+}
+
+/**
+ * Where a place of the generated text is in the source. Behind a mapped place it goes on column by column, on lines that have none
+ * it is the place before.
+ */
+export function sourcePlace(
+  mappings: readonly Mapping[],
+  { line, column }: { readonly line: number; readonly column: number },
+): { readonly line: number; readonly column: number } | undefined {
+  let [low, high] = [0, mappings.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const at = mappings[middle];
+    const isBefore = at !== undefined && (at.line < line || (at.line === line && at.column <= column));
+    if (isBefore) low = middle + 1;
+    else high = middle;
+  }
+  const found = mappings[low - 1];
+  if (found === undefined) return undefined;
+  const further = found.line === line ? column - found.column : 0;
+  return { line: found.sourceLine, column: found.sourceColumn + further };
 }

@@ -3,12 +3,11 @@
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Files, sha256, shownPath, wayInside } from "../../core/core.ts";
-import { facadeFile, PURE_NODE_NAMES } from "./allowed_names.ts";
-import type { FoundImport, NamedImport } from "./find_imports.ts";
+import { facadeFile, PURE_NODE_NAMES } from "../facade_modules.ts";
+import type { ImportsOrProblem, NamedImport } from "./imports.ts";
 import { type PlainModule, plainModule } from "./plain_module.ts";
-import { rewriteImports } from "./rewrite_imports.ts";
 import { gateError, MAX_GRAPH_BYTES, readSource, type SourceText } from "./source.ts";
-import { encodeMap, moveMappings, sameMappings, sourcePlace } from "./source_map.ts";
+import { decodeMap, sourcePlace } from "./map_stack.ts";
 
 /** Of a gadget, the entry included. */
 const MAX_MODULES = 200;
@@ -83,16 +82,24 @@ class Preparation {
     const { text, sha256 } = await this.#read(wanted, file);
     const source = { file, text };
     const plain = await plainModule(source, path);
-    const imports = await importsOf(plain, source);
-    const targets = new Map<NamedImport, string>();
+    const { editText, findImports, importEdit }: typeof import("./imports.ts") = await import(
+      "./imports.ts" as string
+    );
+    const { imports, edits } = checked(findImports(plain.code, pathToFileURL(path).href), plain, source);
+    const all = [...edits];
     for (const found of imports) {
-      if ("specifier" in found) targets.set(found, await this.#target(found, { source, plain, path }));
+      all.push(importEdit(plain.code, found, await this.#target(found, { source, plain, path })));
     }
-    const { code, edits } = rewriteImports(plain.code, { imports, targets, url: pathToFileURL(path).href });
-    const base = plain.mappings ?? (edits.length === 0 ? [] : sameMappings(plain.code, edits));
-    const mappings = moveMappings(base, { code: plain.code, edited: code, edits });
-    const map = mappings.length === 0 || path.endsWith(".json") ? undefined : encodeMap(mappings, file);
-    return { path, file, sha256, output, code, map };
+    const { code, moved } = editText(plain.code, all);
+    const isSame = path.endsWith(".json") || plain.map === undefined && moved.length === 0;
+    return {
+      path,
+      file,
+      sha256,
+      output,
+      code,
+      ...(!isSame && { map: JSON.stringify({ types: plain.map, moved }) }),
+    };
   }
 
   async #read(
@@ -178,10 +185,12 @@ class Preparation {
   }
 }
 
-async function importsOf(plain: PlainModule, source: SourceText): Promise<readonly FoundImport[]> {
-  const { findImports }: typeof import("./find_imports.ts") = await import("./find_imports.ts" as string);
-  const found = await findImports(plain.code);
-  if ("imports" in found) return found.imports;
+function checked(
+  found: ImportsOrProblem,
+  plain: PlainModule,
+  source: SourceText,
+): Exclude<ImportsOrProblem, { readonly problem: unknown }> {
+  if ("imports" in found) return found;
   const { at, message, hint } = found.problem;
   throw gateError(source, { ...sourceOffset(at, { plain, source, specifier: "" }), message, hint });
 }
@@ -196,11 +205,11 @@ function sourceOffset(
   },
 ): { readonly at: number; readonly length: number } {
   const length = Math.max(1, specifier.length + 2);
-  if (plain.mappings === undefined) return { at, length };
+  if (plain.map === undefined) return { at, length };
   const before = plain.code.slice(0, at);
   const line = before.split("\n").length - 1;
   const column = at - (before.lastIndexOf("\n") + 1);
-  const place = sourcePlace(plain.mappings, { line, column });
+  const place = sourcePlace(decodeMap(plain.map), { line, column });
   const start = place === undefined ? 0 : offsetOf(source.text, place);
   const exact = source.text.indexOf(specifier, start) - 1;
   return exact >= start && exact - start < 200 ? { at: exact, length } : { at: start, length: 1 };
@@ -229,7 +238,7 @@ function isModuleFile(path: string, isJson: boolean): boolean {
 }
 
 /** Goes up when the same files would be made into something else: what was kept under the old hash is then made anew. */
-const PIPELINE = 2;
+const PIPELINE = 3;
 
 /**
  * The hash of a gadget's modules.
@@ -370,7 +379,7 @@ export interface PreparedModule {
   readonly output: string;
   /** JavaScript; what it imports are outputs beside it, facades (`facadeFile`), and modules of Node and of npm. */
   readonly code: string;
-  /** From `code` to the original: a source map (version 3), JSON. Absent when every place is the same in both. */
+  /** From `code` to the original, for `mapStack`: JSON. Absent when every place is the same in both. */
   readonly map?: string;
 }
 

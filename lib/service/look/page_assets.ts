@@ -3,7 +3,7 @@
 
 import { dirname, join } from "node:path";
 import { maybeOwnFile, ownFiles } from "../../host/paths.ts";
-import { findImports } from "../../sandbox/gate/find_imports.ts";
+import { findImports } from "../../sandbox/gate/imports.ts";
 import { plainModule } from "../../sandbox/gate/plain_module.ts";
 
 /** Files by their path in the project, such as `lib/browser/form.ts`, as a browser takes them. */
@@ -33,13 +33,13 @@ async function add(path: string, files: Map<string, string>): Promise<void> {
   if (!path.endsWith(".ts")) return void files.set(path, text);
   const { code } = await plainModule({ file: path, text }, path);
   files.set(path, code);
-  for (const specifier of await importsOf(code, path)) await add(join(dirname(path), specifier), files);
+  for (const specifier of importsOf(code, path)) await add(join(dirname(path), specifier), files);
 }
 
-async function importsOf(code: string, path: string): Promise<readonly string[]> {
-  const found = await findImports(code);
+function importsOf(code: string, path: string): readonly string[] {
+  const found = findImports(code);
   if ("problem" in found) throw new Error(`${path}: ${found.problem.message}`);
-  const specifiers = found.imports.flatMap((each) => "specifier" in each ? [each.specifier] : []);
+  const specifiers = found.imports.map(({ specifier }) => specifier);
   const strange = specifiers.find((specifier) => !/^\.\.?\//.test(specifier));
   if (strange !== undefined) {
     throw new Error(`${path}: a module of the web page imports ${JSON.stringify(strange)}, expected a file`);
