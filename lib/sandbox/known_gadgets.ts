@@ -1,21 +1,12 @@
 // What was found out about a gadget's module: what it is prepared to, and what it says of itself. It is kept among the user's own files,
 // never in the project: what came with a repository must not say what its code is.
-import {
-  type Files,
-  type GadgetDescription,
-  isRecord,
-  type Json,
-  maybeText,
-  sha256,
-  shownPath,
-  toJson,
-} from "../core/core.ts";
+import { type Files, type GadgetDescription, isRecord, maybeText, sha256, shownPath } from "../core/core.ts";
 import type { PreparedGraph, PreparedModule } from "./gate/prepare_modules.ts";
 import { MAX_GRAPH_BYTES, readSource } from "./gate/source.ts";
-import { readMessage } from "./gadget/messages.ts";
+import { description, list, object, text } from "./gadget/messages.ts";
 
 /** Counted up with every change of what preparing and describing give. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** A gadget module that was looked at. */
 export interface KnownGadget {
@@ -53,7 +44,7 @@ export async function maybeKnownGadget(
 
 /** Whether these are the modules of the entry, and every file of them is as it was. */
 async function areUnchanged(
-  modules: readonly KeptModule[],
+  modules: readonly PreparedModule[],
   path: string,
   { disk }: KnownGadgetsOptions,
 ): Promise<boolean> {
@@ -65,14 +56,6 @@ async function areUnchanged(
     left -= read.bytes;
   }
   return true;
-}
-
-type KeptModule = Pick<PreparedModule, "path" | "sha256">;
-
-function textOf(value: unknown, name: string): string {
-  const found = isRecord(value) ? value[name] : undefined;
-  if (typeof found === "string") return found;
-  throw new TypeError(`expected a text as ${name}`);
 }
 
 /** Keeps what was found out. */
@@ -93,25 +76,23 @@ function fileOf(path: string, { compiled }: { readonly compiled: boolean }): str
 function maybeKnown(text: string): KnownGadget | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || value.version !== VERSION || !isRecord(value.graph)) return undefined;
-    const { hash, modules } = value.graph;
-    if (typeof hash !== "string" || !Array.isArray(modules)) return undefined;
-    const message = readMessage({ type: "loaded", gadget: toJson(value.gadget) });
-    if (message.type !== "loaded") return undefined;
-    const said = typeof value.said === "string" ? { said: value.said } : {};
-    return { graph: { hash, modules: modules.map(moduleOf) }, gadget: message.gadget, ...said };
+    return isRecord(value) && value.version === VERSION ? knownGadget(value, "it", "") : undefined;
   } catch {
     return undefined;
   }
 }
 
-function moduleOf(value: Json): PreparedModule {
-  const text = (name: string): string => textOf(value, name);
-  const [path, file, sha256, output, code] = ["path", "file", "sha256", "output", "code"].map(text);
-  if (
-    path === undefined || file === undefined || sha256 === undefined || output === undefined ||
-    code === undefined
-  ) throw new TypeError("expected a module");
-  const hasMap = isRecord(value) && value.map !== undefined;
-  return { path, file, sha256, output, code, ...(hasMap && { map: text("map") }) };
-}
+const module = object<PreparedModule>({
+  path: text,
+  file: text,
+  sha256: text,
+  output: text,
+  code: text,
+  map: [text],
+});
+
+const knownGadget = object<KnownGadget>({
+  graph: object<PreparedGraph>({ modules: list(module), hash: text }),
+  gadget: description,
+  said: [text],
+});

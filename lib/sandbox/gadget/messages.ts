@@ -5,323 +5,216 @@ import {
   GADGET_NAME,
   type GadgetDescription,
   isJsonObject,
+  isRecord,
   type Json,
   type JsonObject,
   type PermissionKind,
-  type Permissions,
   type ThrownError,
 } from "../../core/core.ts";
 
 /** As many bytes as may lie beside a message that has no use for any. */
 const NO_BYTES = 0;
 const MOST_WARNINGS = 100;
-const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
-
-type Readers<Message extends { readonly [key in Key]: string }, Key extends string> = {
-  readonly [Name in Message[Key]]: (fields: Fields) => Extract<Message, { readonly [key in Key]: Name }>;
-};
-
-/** The message in a frame. @throws {MessageError} that says where it is none */
-export function readMessage(value: unknown, byteCount: number = NO_BYTES): FromGadget {
-  const fields = Fields.of(value, "the message");
-  const type = fields.oneOf("type", MESSAGE_TYPES);
-  if (byteCount > NO_BYTES && type !== "effect") throw new MessageError(`found bytes beside "${type}"`);
-  return MESSAGES[type](fields);
-}
-
-const MESSAGES: Readers<FromGadget, "type"> = {
-  loaded: (fields) => ({ type: "loaded", gadget: description(fields.inside("gadget")) }),
-  "load-failed": (fields) => ({ type: "load-failed", error: thrown(fields.inside("error")) }),
-  begun: (fields) => ({ type: "begun", id: fields.id("id") }),
-  log: (fields) => ({ type: "log", ...given("id", fields.maybeId("id")), text: fields.text("text") }),
-  progress: (fields) => ({
-    type: "progress",
-    id: fields.id("id"),
-    done: fields.number("done"),
-    ...given("total", fields.maybeNumber("total")),
-  }),
-  piece: (fields) => ({ type: "piece", id: fields.id("id"), text: fields.text("text") }),
-  invalid: (fields) => ({ type: "invalid", id: fields.id("id"), issues: fields.text("issues") }),
-  result: (fields) => {
-    const wholeBytes = fields.maybeId("wholeBytes");
-    const value = wholeBytes === undefined ? fields.maybeJson("value") : fields.text("value");
-    return {
-      type: "result",
-      id: fields.id("id"),
-      ...given("value", value),
-      ...given("wholeBytes", wholeBytes),
-    };
-  },
-  error: (fields) => ({ type: "error", id: fields.id("id"), error: thrown(fields.inside("error")) }),
-  cancelled: (fields) => ({ type: "cancelled", id: fields.id("id") }),
-  effect: (fields) => ({
-    type: "effect",
-    effect: fields.id("effect"),
-    ...given("call", fields.maybeId("call")),
-    op: operation(fields.inside("op")),
-  }),
-  "effect-cancel": (fields) => ({ type: "effect-cancel", effect: fields.id("effect") }),
-  used: (fields) => ({
-    type: "used",
-    kind: fields.oneOf("kind", ["env", "sys"]),
-    name: fields.text("name"),
-  }),
-};
-
-const MESSAGE_TYPES = Object.keys(MESSAGES).filter((name): name is FromGadget["type"] => name in MESSAGES);
-
-function thrown(fields: Fields): ThrownError {
-  return {
-    name: fields.text("name"),
-    message: fields.text("message"),
-    ...given("stack", fields.maybeText("stack")),
-    ...given("refusal", fields.maybeId("refusal")),
-  };
-}
-
-function operation(fields: Fields): EffectOp {
-  return OPERATIONS[fields.oneOf("kind", OPERATION_KINDS)](fields);
-}
-
-const OPERATIONS: Readers<EffectOp, "kind"> = {
-  read: (fields) => ({ kind: "read", path: fields.text("path") }),
-  write: (fields) => ({
-    kind: "write",
-    path: fields.text("path"),
-    how: fields.oneOf("how", ["replace", "append", "create"]),
-  }),
-  stat: (fields) => ({
-    kind: "stat",
-    path: fields.text("path"),
-    ...given("isLink", fields.maybeFlag("isLink")),
-  }),
-  list: (fields) => ({ kind: "list", path: fields.text("path") }),
-  "make-folder": (fields) => ({
-    kind: "make-folder",
-    path: fields.text("path"),
-    isRecursive: fields.flag("isRecursive"),
-  }),
-  remove: (fields) => ({
-    kind: "remove",
-    path: fields.text("path"),
-    isRecursive: fields.flag("isRecursive"),
-  }),
-  rename: (fields) => ({ kind: "rename", path: fields.text("path"), to: fields.text("to") }),
-  copy: (fields) => ({ kind: "copy", path: fields.text("path"), to: fields.text("to") }),
-  "real-path": (fields) => ({ kind: "real-path", path: fields.text("path") }),
-  fetch: (fields) => ({
-    kind: "fetch",
-    url: fields.text("url"),
-    method: fields.text("method"),
-    headers: fields.list("headers").map(header),
-    redirect: fields.oneOf("redirect", ["follow", "manual", "error"]),
-  }),
-  run: (fields) => ({
-    kind: "run",
-    command: fields.text("command"),
-    args: fields.texts("args"),
-    ...given("cwd", fields.maybeText("cwd")),
-    env: fields.inside("env").allTexts(),
-  }),
-};
-
-const OPERATION_KINDS = Object.keys(OPERATIONS).filter((name): name is EffectOp["kind"] =>
-  name in OPERATIONS
-);
-
-function header(pair: unknown): readonly [name: string, value: string] {
-  if (!Array.isArray(pair) || pair.length !== 2) throw new MessageError("found a header that is no pair");
-  const [name, value]: readonly unknown[] = pair;
-  if (typeof name === "string" && typeof value === "string") return [name, value];
-  throw new MessageError("found a header that is no pair of texts");
-}
-
-function description(fields: Fields): GadgetDescription {
-  const name = fields.text("name");
-  if (!GADGET_NAME.test(name)) throw new MessageError("found a name that no gadget can have");
-  const permissions = fields.maybeInside("permissions");
-  return {
-    name,
-    ...given("description", fields.maybeText("description")),
-    ...given("input", fields.maybeObject("input")),
-    ...given("output", fields.maybeObject("output")),
-    ...given("permissions", permissions === undefined ? undefined : permissionsOf(permissions)),
-    ...given("examples", fields.maybeList("examples")?.map(example)),
-    ...given("timeoutMs", fields.maybeCount("timeoutMs")),
-    ...given("maxConcurrent", fields.maybeCount("maxConcurrent")),
-    ...given("exclusive", fields.maybeFlag("exclusive")),
-    ...given("untrusted", fields.maybeFlag("untrusted")),
-    ...given("repeatable", fields.maybeFlag("repeatable")),
-    ...given("idempotent", fields.maybeFlag("idempotent")),
-    isLinked: fields.flag("isLinked"),
-    hasFormat: fields.flag("hasFormat"),
-    isValidating: fields.flag("isValidating"),
-    warnings: fields.texts("warnings").slice(0, MOST_WARNINGS),
-  };
-}
-
-function permissionsOf(fields: Fields): Permissions {
-  const asked: { [kind in PermissionKind]?: true | readonly string[] } = {};
-  for (const name of fields.names) {
-    const kind = KINDS.find((kind) => kind === name);
-    if (kind === undefined) throw new MessageError("found a permission of no known kind");
-    asked[kind] = fields.isTrue(kind) ? true : fields.texts(kind);
-  }
-  return asked;
-}
-
-function example(value: unknown): { readonly input: JsonObject; readonly comment?: string } {
-  const fields = Fields.of(value, "an example");
-  const input: { readonly [name: string]: Json } = fields.object("input");
-  return { input, ...given("comment", fields.maybeText("comment")) };
-}
+/** As deep as the result of a gadget may be. */
+const MOST_LEVELS = 500;
 
 /** A process said something that is no message. Nothing of what it said stands in here. */
 export class MessageError extends Error {
   override readonly name = "MessageError";
 }
 
-/** As deep as the result of a gadget may be. */
-const MOST_LEVELS = 500;
-
-/** The fields of an object that came as JSON: each is read as what it has to be, and what it is not is a {@linkcode MessageError}. */
-class Fields {
-  readonly #values: object;
-  readonly #what: string;
-
-  private constructor(values: object, what: string) {
-    this.#values = values;
-    this.#what = what;
-  }
-
-  /** @param what as errors name it */
-  static of(value: unknown, what: string): Fields {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return new Fields(value, what);
-    throw new MessageError(`found ${kindOf(value)} as ${what}, expected an object`);
-  }
-
-  get names(): readonly string[] {
-    return Object.keys(this.#values);
-  }
-
-  text(name: string): string {
-    const value = this.#get(name);
-    return typeof value === "string" ? value : this.#fail(name, "a text");
-  }
-
-  maybeText(name: string): string | undefined {
-    return this.#has(name) ? this.text(name) : undefined;
-  }
-
-  oneOf<Name extends string>(name: string, names: readonly Name[]): Name {
-    const value = this.#get(name);
-    return names.find((known) => known === value) ?? this.#fail(name, "a known name");
-  }
-
-  /** A whole number that counts exactly. */
-  id(name: string): number {
-    const value = this.#get(name);
-    const isId = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-    return isId ? value : this.#fail(name, "a number of something");
-  }
-
-  maybeId(name: string): number | undefined {
-    return this.#has(name) ? this.id(name) : undefined;
-  }
-
-  /** At least 1. */
-  maybeCount(name: string): number | undefined {
-    const value = this.maybeNumber(name);
-    return value === undefined || value >= 1 ? value : this.#fail(name, "at least 1");
-  }
-
-  number(name: string): number {
-    const value = this.#get(name);
-    return typeof value === "number" && Number.isFinite(value) ? value : this.#fail(name, "a number");
-  }
-
-  maybeNumber(name: string): number | undefined {
-    return this.#has(name) ? this.number(name) : undefined;
-  }
-
-  flag(name: string): boolean {
-    const value = this.#get(name);
-    return typeof value === "boolean" ? value : this.#fail(name, "true or false");
-  }
-
-  maybeFlag(name: string): boolean | undefined {
-    return this.#has(name) ? this.flag(name) : undefined;
-  }
-
-  isTrue(name: string): boolean {
-    return this.#get(name) === true;
-  }
-
-  list(name: string): readonly unknown[] {
-    const value = this.#get(name);
-    return Array.isArray(value) ? value : this.#fail(name, "a list");
-  }
-
-  maybeList(name: string): readonly unknown[] | undefined {
-    return this.#has(name) ? this.list(name) : undefined;
-  }
-
-  texts(name: string): readonly string[] {
-    return this.list(name).map((item) => typeof item === "string" ? item : this.#fail(name, "texts"));
-  }
-
-  /** What this object is when all of its fields are texts. */
-  allTexts(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.names.map((name) => [name, this.text(name)]));
-  }
-
-  inside(name: string): Fields {
-    return Fields.of(this.#get(name), name);
-  }
-
-  maybeInside(name: string): Fields | undefined {
-    return this.#has(name) ? this.inside(name) : undefined;
-  }
-
-  maybeJson(name: string): Json | undefined {
-    if (!this.#has(name)) return undefined;
-    const value = this.#get(name);
-    return isSoundJson(value) ? value : this.#fail(name, `JSON of at most ${MOST_LEVELS} levels`);
-  }
-
-  object(name: string): JsonObject {
-    return this.maybeObject(name) ?? this.#fail(name, "an object");
-  }
-
-  maybeObject(name: string): JsonObject | undefined {
-    const value = this.maybeJson(name);
-    return value === undefined || isJsonObject(value) ? value : this.#fail(name, "an object");
-  }
-
-  #has(name: string): boolean {
-    return Object.hasOwn(this.#values, name);
-  }
-
-  #get(name: string): unknown {
-    return this.#has(name) ? Object.getOwnPropertyDescriptor(this.#values, name)?.value : undefined;
-  }
-
-  #fail(name: string, expected: string): never {
-    throw new MessageError(
-      `found ${kindOf(this.#get(name))} as "${name}" of ${this.#what}, expected ${expected}`,
-    );
-  }
+/** The message in a frame. @throws {MessageError} that says where it is none */
+export function readMessage(value: unknown, byteCount: number = NO_BYTES): FromGadget {
+  const message = variant<FromGadget, "type">("type", MESSAGES)(value, "the message", "");
+  const { type } = message;
+  if (byteCount > NO_BYTES && type !== "effect") throw new MessageError(`found bytes beside "${type}"`);
+  if (type === "result" && message.wholeBytes !== undefined) text(message.value, "value", "the message");
+  return message;
 }
 
-/** A field that is there when its value is. */
-function given<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): { readonly [name in Name]?: Value } {
-  const field: { [name in Name]?: Value } = {};
-  if (value !== undefined) field[name] = value;
-  return field;
+/** Reads a value as what it has to be. @param name of its field, and what that is a field of. @throws {MessageError} */
+type Read<Value> = (value: unknown, name: string, what: string) => Value;
+
+/** The fields of an object: what each is read as; one that may be missing is in a list. */
+type Shape<Value> = {
+  readonly [name in keyof Value]-?: undefined extends Value[name]
+    ? readonly [Read<Exclude<Value[name], undefined>>]
+    : Read<Value[name]>;
+};
+
+type Shapes<Union extends { readonly [key in Key]: string }, Key extends string> = {
+  readonly [Name in Union[Key]]: Shape<Omit<Extract<Union, { readonly [key in Key]: Name }>, Key>>;
+};
+
+/** A value of which `is` is true. */
+function plain<Value>(expected: string, is: (value: unknown) => value is Value): Read<Value> {
+  return (value, name, what) => {
+    if (is(value)) return value;
+    throw new MessageError(`found ${kindOf(value)} as "${name}" of ${what}, expected ${expected}`);
+  };
 }
+
+/** A text. */
+export const text = plain("a text", (value) => typeof value === "string");
+const flag = plain("true or false", (value) => typeof value === "boolean");
+const number = plain("a number", isNumber);
+const count = plain("at least 1", (value): value is number => isNumber(value) && value >= 1);
+/** A whole number that counts exactly. */
+const id = plain(
+  "a number of something",
+  (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0,
+);
+const json = plain(`JSON of at most ${MOST_LEVELS} levels`, isSoundJson);
+const jsonObject = plain(
+  "an object",
+  (value): value is JsonObject => isSoundJson(value) && isJsonObject(value),
+);
+const items = plain("a list", (value): value is readonly unknown[] => Array.isArray(value));
+
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+function oneOf<const Name extends string>(names: readonly Name[]): Read<Name> {
+  return plain("a known name", (value): value is Name => names.some((name) => name === value));
+}
+
+/** A list of such values. */
+export function list<Value>(read: Read<Value>): Read<readonly Value[]> {
+  return (value, name, what) => items(value, name, what).map((item) => read(item, name, what));
+}
+
+function record(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (isRecord(value)) return value;
+  throw new MessageError(`found ${kindOf(value)} as ${name}, expected an object`);
+}
+
+/** An object with these fields; others of it do not come along. */
+export function object<Value>(shape: Shape<Value>): Read<Value> {
+  return (value, name) => {
+    const values = record(value, name);
+    const read: Record<string, unknown> = {};
+    for (const [field, reader] of Object.entries<Read<unknown> | readonly [Read<unknown>]>(shape)) {
+      const [each, isOptional] = typeof reader === "function" ? [reader, false] : [reader[0], true];
+      const found = Object.hasOwn(values, field) ? values[field] : undefined;
+      if (!isOptional || Object.hasOwn(values, field)) read[field] = each(found, field, name);
+    }
+    return read as Value; // every field of it has been read as what it has to be
+  };
+}
+
+/** An object of one of several shapes: which one, a field of it says. */
+function variant<Union extends { readonly [key in Key]: string }, Key extends string>(
+  key: Key,
+  shapes: Shapes<Union, Key>,
+): Read<Union> {
+  const known = new Map(Object.entries<Shape<unknown>>(shapes));
+  const kind = oneOf([...known.keys()]);
+  return (value, name, what) => {
+    const values = record(value, name);
+    const found = kind(Object.hasOwn(values, key) ? values[key] : undefined, key, name);
+    const fields = object(known.get(found) ?? {})(value, name, what);
+    return { [key]: found, ...Object(fields) };
+  };
+}
+
+const texts = list(text);
+
+/** An object all of whose fields are texts. */
+const textsByName: Read<Readonly<Record<string, string>>> = (value, name) =>
+  Object.fromEntries(Object.entries(record(value, name)).map(([key, each]) => [key, text(each, key, name)]));
+
+const header: Read<readonly [name: string, value: string]> = (pair) => {
+  const [name, value, ...others]: readonly unknown[] = Array.isArray(pair) ? pair : [];
+  if (typeof name === "string" && typeof value === "string" && others.length === 0) return [name, value];
+  throw new MessageError("found a header that is no pair of texts");
+};
+
+const path = { path: text };
+const tree = { path: text, isRecursive: flag };
+const way = { path: text, to: text };
+
+const operation = variant<EffectOp, "kind">("kind", {
+  read: path,
+  write: { path: text, how: oneOf(["replace", "append", "create"]) },
+  stat: { path: text, isLink: [flag] },
+  list: path,
+  "make-folder": tree,
+  remove: tree,
+  rename: way,
+  copy: way,
+  "real-path": path,
+  fetch: {
+    url: text,
+    method: text,
+    headers: list(header),
+    redirect: oneOf(["follow", "manual", "error"]),
+  },
+  run: { command: text, args: texts, cwd: [text], env: textsByName },
+});
+
+const thrown = object<ThrownError>({ name: text, message: text, stack: [text], refusal: [id] });
+
+const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
+
+const granted: Read<true | readonly string[]> = (value, name, what) =>
+  value === true ? true : texts(value, name, what);
+
+const permissions: Read<NonNullable<GadgetDescription["permissions"]>> = (value, name) =>
+  Object.fromEntries(
+    Object.entries(record(value, name)).map(([found, each]) => {
+      const kind = KINDS.find((known) => known === found);
+      if (kind === undefined) throw new MessageError("found a permission of no known kind");
+      return [kind, granted(each, kind, name)];
+    }),
+  );
+
+const gadgetName: Read<string> = (value, name, what) => {
+  const found = text(value, name, what);
+  if (GADGET_NAME.test(found)) return found;
+  throw new MessageError("found a name that no gadget can have");
+};
+
+const example = object<{ readonly input: JsonObject; readonly comment?: string }>({
+  input: jsonObject,
+  comment: [text],
+});
+
+/** What a gadget says of itself. */
+export const description = object<GadgetDescription>({
+  name: gadgetName,
+  description: [text],
+  input: [jsonObject],
+  output: [jsonObject],
+  permissions: [permissions],
+  examples: [list((value, _name, what) => example(value, "an example", what))],
+  timeoutMs: [count],
+  maxConcurrent: [count],
+  exclusive: [flag],
+  untrusted: [flag],
+  repeatable: [flag],
+  idempotent: [flag],
+  isLinked: flag,
+  hasFormat: flag,
+  isValidating: flag,
+  warnings: (value, name, what) => texts(value, name, what).slice(0, MOST_WARNINGS),
+});
+
+const MESSAGES: Shapes<FromGadget, "type"> = {
+  loaded: { gadget: description },
+  "load-failed": { error: thrown },
+  begun: { id },
+  log: { id: [id], text },
+  progress: { id, done: number, total: [number] },
+  piece: { id, text },
+  invalid: { id, issues: text },
+  result: { id, value: [json], wholeBytes: [id] },
+  error: { id, error: thrown },
+  cancelled: { id },
+  effect: { effect: id, call: [id], op: operation },
+  "effect-cancel": { effect: id },
+  used: { kind: oneOf(["env", "sys"]), name: text },
+};
 
 /** Whether a parsed value is one that everybody can walk through; level by level, since it may be deep. */
 function isSoundJson(value: unknown): value is Json {
