@@ -5,7 +5,7 @@ import { exactFiles } from "../lib/host/files/exact_files.ts";
 import { hostShell } from "../lib/host/commands/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
+import { parsePolicyFlags } from "../lib/policy/policy_settings.ts";
 import { validateInput } from "../lib/schema/validate.ts";
 
 /** A world that goes away with its folder. */

@@ -27,8 +27,7 @@ import {
 import { type GuardedWorld, guardWorld } from "../lib/policy/guard.ts";
 import { privateRange } from "../lib/policy/net_rule.ts";
 import { approvingPolicy, createPolicy } from "../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import type { PolicySettings } from "../lib/policy/policy_settings.ts";
+import { parsePolicyFlags, type PolicySettings } from "../lib/policy/policy_settings.ts";
 
 /** Flags as they are typed: `--allow-read=a,b --deny-net`. */
 function settingsOf(flags: readonly string[]): PolicySettings {

@@ -21,7 +21,7 @@ import { hostShell } from "../lib/host/commands/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
 import { guardFileChanges } from "../lib/policy/guard_files.ts";
 import { createPolicy } from "../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
+import { parsePolicyFlags } from "../lib/policy/policy_settings.ts";
 import { type EffectOptions, performEffect } from "../lib/sandbox/effects.ts";
 import { withServer } from "./_loopback.ts";
 import { hostFiles } from "../lib/host/files/files.ts";

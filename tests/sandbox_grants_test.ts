@@ -19,7 +19,7 @@ import {
   grantProblems,
   parseGadgetGrants,
 } from "../lib/policy/gadget_grants.ts";
-import { gadgetPolicy } from "../lib/policy/gadget_policy.ts";
+import { gadgetPolicy } from "../lib/policy/policy.ts";
 import { countedPolicy, minimisedPermissions, UseTally } from "../lib/policy/use_tally.ts";
 import {
   entryHolds,
@@ -28,8 +28,7 @@ import {
   permissionChanges,
   permissionLines,
 } from "../lib/policy/permission_sets.ts";
-import { parsePolicyFlags } from "../lib/policy/policy_flags.ts";
-import { NO_POLICY_FLAGS } from "../lib/policy/policy_settings.ts";
+import { NO_POLICY_FLAGS, parsePolicyFlags } from "../lib/policy/policy_settings.ts";
 import { join } from "node:path";
 import { alone } from "../lib/host/files/journal_files.ts";
 import { hostFiles } from "../lib/host/files/files.ts";

@@ -1,9 +1,19 @@
-import { join, relative } from "node:path";
-import { type PermissionKind, PermissionRefused, type PermissionRequest, type Policy } from "../core/core.ts";
+import { join } from "node:path";
+import {
+  isInside,
+  LOCK_FILE,
+  pathFromFolder,
+  type PermissionKind,
+  PermissionRefused,
+  type PermissionRequest,
+  type Permissions,
+  type Policy,
+} from "../core/core.ts";
 import { maybeIpAddress, type NetRules, netRules, privateRange } from "./net_rule.ts";
-import type { PolicySettings } from "./policy_settings.ts";
-import { flagValue, maybeRefusal, refusal, shellWord } from "./refusal.ts";
-import { commandRules, type KindRules, nameRules, pathRules } from "./rules.ts";
+import { leadsOut, permissionLines } from "./permission_sets.ts";
+import { absoluteEntry, type PolicyRules, type PolicySettings, rulesByKind } from "./policy_settings.ts";
+import { flagValue, maybeRefusal, refusal, type RefusalOptions, shellWord } from "./refusal.ts";
+import { commandRules, type KindRules, nameRules, type PathResolving, pathRules } from "./rules.ts";
 
 /** Where a policy holds. */
 export interface PolicyOptions {
@@ -21,36 +31,133 @@ export interface PolicyOptions {
  * the address, or `localhost`; neither a name that leads to it nor `--allow-net` alone nor `--allow-all` does.
  */
 export function createPolicy(settings: PolicySettings, options: PolicyOptions): Policy {
-  const { cwd } = options;
-  const rules = rulesOf(settings, options);
-  const policy: Policy = {
-    check(request) {
-      const doing = DOING.get(request.kind);
-      if (doing !== undefined && isJournal(request.value, options.root)) {
-        const reason = `it is the journal of Orrery, which nothing a run does may ${request.kind}`;
-        throw new PermissionRefused(
-          `${doing} ${JSON.stringify(relative(cwd, request.value))} is not allowed: ${reason}`,
-          { request, flag: "" },
-        );
-      }
-      const deniedBy = maybeDenyFlag(request, { settings, rules: rules[request.kind] });
-      if (deniedBy !== undefined) throw refusal(request, { cwd, deniedBy });
-      if (!settings.allowAll && !rules[request.kind].isAllowed(request.value)) {
-        throw refusal(request, { cwd, runsByGrant: settings.runsByGrant });
-      }
-      const closed = request.kind === "net"
-        ? rules.net.maybePrivate(request.value, request.address)
-        : undefined;
-      if (closed === undefined) return;
-      const { reason } = closed;
-      const isWide = settings.allowAll || settings.allow.net.all;
-      const why = isWide ? `-A and --allow-net alone open public addresses only; ${reason}` : reason;
-      throw refusal(request, { cwd, ...closed, reason: why });
+  const { root, cwd, realPath = (path: string) => path } = options;
+  const { allowAll, allow, deny } = settings;
+  const paths = { cwd, realPath };
+  return rulePolicy({
+    rules: {
+      read: pathRules({ allow: allow.read, deny: deny.read }, { ...paths, defaults: [root] }),
+      write: pathRules({ allow: allow.write, deny: deny.write }, {
+        ...paths,
+        defaults: [join(root, ".orrery")],
+      }),
+      ...plainRules(allow, deny, paths),
     },
-    permit: (request) => policy.check(request),
+    deny,
+    isAll: allowAll,
+    asked: { cwd, runsByGrant: settings.runsByGrant },
+    isWide: allowAll || allow.net.all,
+    whyOurs: ({ kind, value }) =>
+      DOING.has(kind) && isJournal(value, root)
+        ? `it is the journal of Orrery, which nothing a run does may ${kind}`
+        : undefined,
     describe: () => SHOWN_KINDS.map((kind) => `${kind}: ${wordsFor(kind, settings)}`),
+  });
+}
+
+/** Where the policy of a gadget holds. */
+export interface GadgetPolicyOptions extends PolicyOptions {
+  /** The flags of the run: what they deny holds for every gadget; what they allow is for the run's own effects. */
+  readonly settings: PolicySettings;
+  /** Folders that no gadget writes, whatever it was granted, such as those of the user's settings and state: real and absolute. */
+  readonly sealed?: readonly string[];
+  /** What names the gadget, and no other, on the command line. Default: its name. */
+  readonly word?: string;
+}
+
+/**
+ * What one gadget may do: what it was granted, and nothing else, not even reading the project (gadgets.md 3). A `--deny` flag of the run
+ * wins over every grant, a private address has to be granted outright, and what Orrery itself believes is never written.
+ *
+ * @param granted paths absolute, or relative to the project root
+ */
+export function gadgetPolicy(name: string, granted: Permissions, options: GadgetPolicyOptions): Policy {
+  const { cwd, settings: { deny, runsByGrant }, root, word = name } = options;
+  const { realPath = (path: string) => path } = options;
+  const allow = rulesByKind((kind) => {
+    const list = granted[kind] ?? [];
+    if (list === true) return { all: true, list: [] };
+    // Absolute: a grant is seen from the root, a flag from the working folder.
+    return { all: false, list: list.map((entry) => absoluteEntry(entry, { kind, cwd: root })) };
+  });
+  // Whoever granted a folder of the project did not mean what a link there leads to, outside.
+  const inside = (path: string) => {
+    const real = realPath(path);
+    return leadsOut(path, real, root) ? path : real;
   };
-  return policy;
+  const paths = { cwd, realPath };
+  return rulePolicy({
+    rules: {
+      read: pathRules({ allow: allow.read, deny: deny.read }, { ...paths, inside, defaults: [] }),
+      write: pathRules({ allow: allow.write, deny: deny.write }, { ...paths, inside, defaults: [] }),
+      ...plainRules(allow, deny, paths),
+    },
+    deny,
+    asked: { cwd, gadget: name, word, runsByGrant },
+    whyOurs: (request) => maybeOurs(request, options),
+    describe: () => permissionLines(granted, { root }),
+  });
+}
+
+/**
+ * What a module may do while it is loaded to be described: nothing, whatever the gadget is granted later. No flag would help.
+ */
+export function loadingPolicy({ cwd }: { readonly cwd: string }): Policy {
+  const check = (request: PermissionRequest): never => {
+    throw refusal(request, { cwd, isLoading: true });
+  };
+  return { check, permit: check, describe: () => [] };
+}
+
+type Rules = { readonly [kind in Exclude<PermissionKind, "net">]: KindRules } & { readonly net: NetRules };
+
+/** A policy that goes by rules. */
+interface RuleOptions extends Pick<Policy, "describe"> {
+  readonly rules: Rules;
+  readonly deny: PolicyRules;
+  /** The rules say only what is denied: everything else is allowed. */
+  readonly isAll?: boolean;
+  /** What refusals say. */
+  readonly asked: RefusalOptions;
+  /** All hosts are allowed at once, which opens no private address. */
+  readonly isWide?: boolean;
+  /** Why nobody may do it, whatever was allowed. */
+  readonly whyOurs: (request: PermissionRequest) => string | undefined;
+}
+
+function rulePolicy({ rules, deny, isAll = false, asked, isWide, whyOurs, describe }: RuleOptions): Policy {
+  const check = (request: PermissionRequest): void => {
+    const { kind, value, address } = request;
+    const ours = whyOurs(request);
+    if (ours !== undefined) {
+      const shown = JSON.stringify(pathFromFolder(value, asked.cwd));
+      throw new PermissionRefused(`${DOING.get(kind)} ${shown} is not allowed: ${ours}`, {
+        request,
+        flag: "",
+      });
+    }
+    const denied = rules[kind].maybeDenied(value, address);
+    if (deny[kind].all) throw refusal(request, { ...asked, deniedBy: `--deny-${kind}` });
+    if (denied !== undefined) {
+      throw refusal(request, { ...asked, deniedBy: shellWord(`--deny-${kind}=${flagValue(denied)}`) });
+    }
+    if (!isAll && !rules[kind].isAllowed(value)) throw refusal(request, asked);
+    const closed = kind === "net" ? rules.net.maybePrivate(value, address) : undefined;
+    if (closed === undefined) return;
+    const wide = isWide ? "-A and --allow-net alone open public addresses only; " : "";
+    throw refusal(request, { ...asked, ...closed, reason: wide + closed.reason });
+  };
+  return { check, permit: check, describe };
+}
+
+function plainRules(allow: PolicyRules, deny: PolicyRules, paths: PathResolving) {
+  const pair = (kind: PermissionKind) => ({ allow: allow[kind], deny: deny[kind] });
+  return {
+    net: netRules(pair("net")),
+    run: commandRules(pair("run"), paths),
+    env: nameRules(pair("env")),
+    sys: nameRules(pair("sys")),
+  };
 }
 
 /** What is done with files. */
@@ -60,36 +167,40 @@ const DOING: ReadonlyMap<PermissionKind, string> = new Map([["read", "Reading"],
  * What survives there is not for a run to change, whatever it may write; nor to read: other runs are in it, and beside it the token of a
  * server, who has which may do what no run may.
  */
-export function isJournal(path: string, root: string): boolean {
+function isJournal(path: string, root: string): boolean {
   const beginning = join(root, ".orrery", "orrery.db");
   // Where case does not count, "Orrery.db" is the same file.
-  return path.length >= beginning.length &&
-    path.slice(0, beginning.length).toLowerCase() === beginning.toLowerCase();
+  return path.slice(0, beginning.length).toLowerCase() === beginning.toLowerCase();
 }
 
-type Rules = { readonly [kind in Exclude<PermissionKind, "net">]: KindRules } & { readonly net: NetRules };
-
-function rulesOf(settings: PolicySettings, options: PolicyOptions): Rules {
-  const { root, cwd, realPath = (path: string) => path } = options;
-  const pair = (kind: PermissionKind) => ({ allow: settings.allow[kind], deny: settings.deny[kind] });
-  return {
-    read: pathRules(pair("read"), { cwd, realPath, defaults: [root] }),
-    write: pathRules(pair("write"), { cwd, realPath, defaults: [join(root, ".orrery")] }),
-    net: netRules(pair("net")),
-    run: commandRules(pair("run"), { cwd, realPath }),
-    env: nameRules(pair("env")),
-    sys: nameRules(pair("sys")),
-  };
-}
-
-function maybeDenyFlag(
-  { kind, value, address }: PermissionRequest,
-  { settings, rules }: { readonly settings: PolicySettings; readonly rules: KindRules },
+/** The journal, what is known of gadgets, what they were allowed, and the user's own settings: who writes them grants itself anything. */
+function maybeOurs(
+  { kind, value }: PermissionRequest,
+  { root, sealed = [] }: GadgetPolicyOptions,
 ): string | undefined {
-  if (settings.deny[kind].all) return `--deny-${kind}`;
-  const entry = rules.maybeDenied(value, address);
-  return entry === undefined ? undefined : shellWord(`--deny-${kind}=${flagValue(entry)}`);
+  if (kind === "read" && isJournal(value, root)) {
+    return "it is the journal of Orrery, which no gadget may read";
+  }
+  if (kind !== "write") return undefined;
+  // Where case does not count, "Orrery.lock" is the same file.
+  const path = value.toLowerCase();
+  const files = OURS.map((file) => join(root, file).toLowerCase());
+  const folders = sealed.map((folder) => folder.toLowerCase());
+  if (files.some((file) => path.startsWith(file)) || folders.some((each) => isInside(path, each))) {
+    return "it is what Orrery itself believes, which no gadget may write";
+  }
+  // Removing or renaming a folder does it to what is inside.
+  return [...files, ...folders].some((each) => isInside(each, path))
+    ? "in it is what Orrery itself believes, which no gadget may write"
+    : undefined;
 }
+
+/** Beginnings, since a database has further files beside it. */
+const OURS: readonly string[] = [
+  join(".orrery", "orrery.db"),
+  join(".orrery", "gadgets"),
+  LOCK_FILE,
+];
 
 const SHOWN_KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env"];
 

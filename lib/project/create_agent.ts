@@ -13,8 +13,12 @@ import {
 } from "../core/core.ts";
 import { realPath, workingFolder } from "../host/paths.ts";
 import { type ModelPort, portModel } from "../models/port_model.ts";
-import { parsePolicyFlags, type PolicyFlag } from "../policy/policy_flags.ts";
-import { NO_POLICY_FLAGS, PERMISSION_KINDS } from "../policy/policy_settings.ts";
+import {
+  NO_POLICY_FLAGS,
+  parsePolicyFlags,
+  PERMISSION_KINDS,
+  type PolicyFlag,
+} from "../policy/policy_settings.ts";
 import type { Agent } from "../run/agent/agent.ts";
 import { catalogTools } from "../run/turn/offered.ts";
 import { type AgentDefinition, makeAgent } from "../run/agent/make_agent.ts";

@@ -14,8 +14,7 @@ import { workingFolder } from "../host/paths.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
 import type { AgentFile } from "../parse/agent/agent.ts";
-import { parsePolicyFlags } from "../policy/policy_flags.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
+import { NO_POLICY_FLAGS, parsePolicyFlags } from "../policy/policy_settings.ts";
 import {
   type ConversationMeans,
   type ConversationModels,

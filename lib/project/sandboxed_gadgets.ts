@@ -23,7 +23,7 @@ import { exactFiles } from "../host/files/exact_files.ts";
 import { realPath } from "../host/paths.ts";
 import { hostEnv, hostEnvNames, SYSTEM_FACTS, systemFacts } from "../host/process.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";
-import { gadgetPolicy, loadingPolicy } from "../policy/gadget_policy.ts";
+import { gadgetPolicy, loadingPolicy } from "../policy/policy.ts";
 import { guardWorld } from "../policy/guard.ts";
 import { guardFileChanges } from "../policy/guard_files.ts";
 import { isPathEntry, PERMISSION_KINDS, type PolicySettings } from "../policy/policy_settings.ts";

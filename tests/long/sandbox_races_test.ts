@@ -10,7 +10,7 @@ import { hostFileChanges } from "../../lib/host/files/changes.ts";
 import { realPath } from "../../lib/host/paths.ts";
 import { guardFileChanges, guardFiles } from "../../lib/policy/guard_files.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../../lib/policy/policy_flags.ts";
+import { parsePolicyFlags } from "../../lib/policy/policy_settings.ts";
 import { PROJECT_ROOT, testEnvironment } from "../_run.ts";
 import { type AttackPlace, attackPlace, callOf, SECRET } from "../sandbox/_place.ts";
 import { isThorough } from "../_thorough.ts";

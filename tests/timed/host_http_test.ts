@@ -5,7 +5,7 @@ import { type Http, PermissionRefused, type PermissionRequest } from "../../mod.
 import { hostHttp } from "../../lib/host/http/http.ts";
 import { ACCEPTED_ENCODINGS } from "../../lib/host/http/exchange.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
-import { parsePolicyFlags } from "../../lib/policy/policy_flags.ts";
+import { parsePolicyFlags } from "../../lib/policy/policy_settings.ts";
 import { withRawServer, withServer } from "../_loopback.ts";
 
 /** Fetches with the policy that these `--allow-net` values make. */

@@ -1,7 +1,11 @@
 import { workingFolder } from "../../host/paths.ts";
 import { parseGadgetGrants } from "../../policy/gadget_grants.ts";
-import { parsePolicyFlags, type PolicyFlag } from "../../policy/policy_flags.ts";
-import { NO_POLICY_FLAGS, type PolicySettings } from "../../policy/policy_settings.ts";
+import {
+  NO_POLICY_FLAGS,
+  parsePolicyFlags,
+  type PolicyFlag,
+  type PolicySettings,
+} from "../../policy/policy_settings.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import type { COMMANDS, ParsedCommand } from "./flags.ts";
 

@@ -142,7 +142,7 @@ class FlagReader {
     this.#values.set(flag.name, true);
   }
 
-  /** As written: lib/policy/policy_flags.ts divides the lists and checks them. */
+  /** As written: lib/policy/policy_settings.ts divides the lists and checks them. */
   #takeGrant(flag: Flag, attached: string | undefined): void {
     const before = this.#values.get(flag.name);
     this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? true]);

@@ -19,7 +19,7 @@ import { copyFile, temporaryFolder } from "../../host/files/private_folder.ts";
 import { scriptModel } from "../../models/script/script.ts";
 import { parseDocument } from "../../parse/document/document.ts";
 import { createPolicy } from "../../policy/policy.ts";
-import { parsePolicyFlags } from "../../policy/policy_flags.ts";
+import { parsePolicyFlags } from "../../policy/policy_settings.ts";
 import type { DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentCheckError } from "../../project/run_document.ts";
 import { resultText } from "../../render/shown_text.ts";
