@@ -6,9 +6,11 @@ import {
   type ModelRequest,
   PermissionRefused,
   systemClock,
+  virtualClock,
 } from "../mod.ts";
 import { hostModelFetch } from "../lib/host/http/model_fetch.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
+import { wireEvents } from "./_provider_wire.ts";
 import { type ProviderReply, type ProviderServer, providerServer, TEST_KEY } from "./_provider_server.ts";
 
 const IDS = [
@@ -292,6 +294,36 @@ for (const id of IDS) {
     for await (const part of model.stream(ASK)) if (part.type === "text") break;
   });
 }
+
+Deno.test("models: silence counts only while something is waited for, and any byte ends it", async () => {
+  const clock = virtualClock();
+  const events = wireEvents("chat", { parts: [{ text: ["a", "b", "c"] }] });
+  const pieces = [events[0], ": still here\n\n", ": still here\n\n", ...events.slice(1)];
+  const silent: typeof fetch = async (_, init) => {
+    let at = 0;
+    await clock.sleep(10_000, init?.signal ?? undefined);
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await clock.sleep(at === 0 ? 40_000 : at === pieces.length - 2 ? 61_000 : 59_000);
+        controller.enqueue(new TextEncoder().encode(pieces[at++]));
+      },
+    }, { highWaterMark: 0 });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  await using provider = providerServer({ parts: [] });
+  const model = await modelsAt(provider, { clock, fetch: silent, retry: { retries: 0 } }).find(
+    "compatible/test",
+  );
+  const told: string[] = [];
+  const error = await errorOf(clock.run((async () => {
+    for await (const part of model.stream(ASK)) {
+      if (part.type === "text") told.push(part.text);
+      if (told.length === 1) await clock.sleep(300_000); // whoever reads takes his time
+    }
+  })()));
+  assert.deepEqual([told, error.code], [["a", "b", "c"], "timeout"]);
+  assert.match(error.message, /: the answer stopped: nothing more came for 60 s$/);
+});
 
 Deno.test("models: nothing answers at the address", async () => {
   const provider = providerServer({ parts: [] });

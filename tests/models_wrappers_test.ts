@@ -3,9 +3,8 @@ import { fakeModel, type Model, ModelError, type ModelPart, virtualClock } from 
 import { tcpConnect } from "../lib/host/http/dial.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
-import { retryAfterMs } from "../lib/models/provider/fetch.ts";
-import { findLocalServers } from "../lib/models/provider/provider.ts";
-import { SilenceWatch } from "../lib/models/provider/silence.ts";
+import { retryAfterMs } from "../lib/models/problem.ts";
+import { findLocalServers } from "../lib/models/provider.ts";
 
 const busy = (retryAfterMs?: number) =>
   new ModelError("busy", { code: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) });
@@ -176,34 +175,6 @@ Deno.test("leading thoughts: one without a beginning counts when it ends, and is
     withLeadingThoughts(fakeModel([reply]), true).stream({ messages: [] }),
   );
   assert.deepEqual(first, { type: "reasoning", text: "Well, let me see.\n" });
-});
-
-Deno.test("silence watch: late only while something is waited for", async () => {
-  const clock = virtualClock();
-  const late: number[] = [];
-  const watch = new SilenceWatch(clock, () => late.push(clock.now()));
-  await clock.run((async () => {
-    watch.begin(1000);
-    await clock.sleep(990);
-    watch.pause();
-    await clock.sleep(500);
-    for (let n = 0; n < 5; n++) {
-      watch.begin(100);
-      await clock.sleep(90);
-      watch.pause();
-    }
-    assert.deepEqual(late, []);
-    watch.begin(100);
-    await clock.sleep(150);
-    assert.deepEqual(late, [2040]);
-    watch.begin(100);
-    await clock.sleep(500);
-    assert.deepEqual(late, [2040]);
-  })());
-  const ended = new SilenceWatch(clock, () => assert.fail("it had ended"));
-  ended.begin(100);
-  ended.end();
-  await clock.run(clock.sleep(500));
 });
 
 Deno.test("models: Retry-After in its forms", () => {

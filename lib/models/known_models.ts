@@ -1,12 +1,16 @@
+// Which models there are, and what is told of a name that means none of them.
 import {
-  followAliases,
-  maybeModelId,
+  didYouMean,
+  inDollars,
+  ModelError,
+  type ModelId,
   modelIdText,
   type ModelPrice,
   type ModelSettings,
+  nearestName,
   type ProviderType,
 } from "../core/core.ts";
-import { type Env, maybeKey, maybeProvider, providerNames } from "./provider/provider.ts";
+import { type Env, maybeKey, maybeProvider, meantModel, type Provider, providerNames } from "./provider.ts";
 import prices from "./prices.json" with { type: "json" };
 
 // List prices and windows as the providers publish them. A model that is not here has no price: unknown, never zero.
@@ -63,46 +67,152 @@ export interface ModelList {
 export function modelList(
   { settings, env }: { readonly settings: ModelSettings; readonly env: Env },
 ): ModelList {
+  const { aliases = {}, prices = {}, providers = {} } = settings;
   return {
     default: settings.default,
-    aliases: aliasesOf(settings),
-    providers: providerNames(settings).flatMap((name) => {
-      const provider = maybeProvider(name, { settings, env });
-      if (provider === undefined) return [];
-      const { type, baseURL, keyVariables } = provider;
-      const isConfigured = Object.hasOwn(settings.providers ?? {}, name);
-      const hasKey = maybeKey(provider, env) !== undefined;
-      return [{ name, type, baseURL, isConfigured, keyVariables, hasKey }];
+    aliases: Object.keys(aliases).map((name) => {
+      const { end, id, fallback } = meantModel(name, settings);
+      return { name, id: id === undefined ? end : modelIdText(id), fallback };
+    }),
+    providers: allProviders(settings, env).map(({ name, type, baseURL, keyVariables, hasKey }) => {
+      return { name, type, baseURL, isConfigured: Object.hasOwn(providers, name), keyVariables, hasKey };
     }),
     offline: [
       { id: "script/echo", about: "answers by fixed rules" },
       { id: "script/FILE", about: "gives the replies of a YAML or JSON lines file" },
       { id: "replay/FILE", about: "answers from a record" },
     ],
-    known: knownModels(settings),
+    known: pricedIds(settings).flatMap((id) => {
+      const { price = undefined, contextTokens } = KNOWN_MODELS[id] ?? {};
+      const own = prices[id] ?? price;
+      return own === undefined ? [] : [{ id, price: own, contextTokens }];
+    }),
   };
 }
 
-function aliasesOf({ aliases = {}, fallback = {} }: ModelSettings): ModelList["aliases"] {
-  return Object.keys(aliases).map((name) => {
-    const { way } = followAliases(name, aliases);
-    const end = way.at(-1) ?? name;
-    const id = maybeModelId(end);
-    const named = way.find((each) => Object.hasOwn(fallback, each));
-    return {
-      name,
-      id: id === undefined ? end : modelIdText(id),
-      fallback: named === undefined ? [] : fallback[named] ?? [],
-    };
+function allProviders(
+  settings: ModelSettings,
+  env: Env,
+): readonly (Provider & { readonly hasKey: boolean })[] {
+  return providerNames(settings).flatMap((name) => {
+    const provider = maybeProvider(name, { settings, env });
+    return provider === undefined ? [] : [{ ...provider, hasKey: maybeKey(provider, env) !== undefined }];
   });
 }
 
-function knownModels({ prices = {} }: ModelSettings): ModelList["known"] {
-  const ids = [...new Set([...Object.keys(prices), ...Object.keys(KNOWN_MODELS)])];
-  return ids.flatMap((id) => {
-    const known = KNOWN_MODELS[id];
-    const price = prices[id] ?? known?.price;
-    if (price === undefined) return [];
-    return [{ id, price, ...(known?.contextTokens !== undefined && { contextTokens: known.contextTokens }) }];
-  });
+function pricedIds({ prices = {} }: ModelSettings): readonly string[] {
+  return [...new Set([...Object.keys(prices), ...Object.keys(KNOWN_MODELS)])];
+}
+
+/** Nothing was sent: the settings or the environment lack something. */
+export function configError(message: string, cause?: unknown): ModelError {
+  return new ModelError(message, { code: "config", cause });
+}
+
+/** A name that is neither an alias nor an id. */
+export function unknownName(name: string, settings: ModelSettings): ModelError {
+  const ids = pricedIds(settings);
+  const near = nearestName(name, Object.keys(settings.aliases ?? {})) ??
+    ids.find((id) => id.slice(id.indexOf("/") + 1) === name) ?? nearestName(name, ids);
+  const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+  return configError(
+    `Unknown model ${JSON.stringify(name)}: expected provider/model or an alias of models.aliases.${hint}`,
+  );
+}
+
+/** The model that a name means, and the names of those that take over from it. @throws {ModelError} `config` */
+export function resolvedModel(
+  name: string,
+  settings: ModelSettings,
+): { readonly id: ModelId; readonly fallback: readonly string[] } {
+  const { way, isCycle, end, id, fallback } = meantModel(name, settings);
+  if (isCycle) throw configError(`The aliases of models go round in a circle: ${way.join(" -> ")}`);
+  if (id === undefined) throw unknownName(end, settings);
+  return { id, fallback };
+}
+
+/** An id whose provider is neither configured nor one that Orrery has. */
+export function unknownProvider(name: string, settings: ModelSettings): ModelError {
+  const known = ["script", "replay", ...providerNames(settings)];
+  const what = name === "openai-compatible"
+    ? "a type of provider, not one itself: give one a name under models.providers"
+    : `unknown.${didYouMean(name, known)} Providers are ${
+      known.join(", ")
+    }; more can be set under models.providers`;
+  return configError(`The model provider ${JSON.stringify(name)} is ${what}`);
+}
+
+/** A provider whose key is in none of its variables, or in one that cannot be looked at. */
+export function missingKey(
+  id: string,
+  { provider: { name, keyVariables }, unreadable }: {
+    readonly provider: Provider;
+    /** Why a variable cannot be looked at; undefined when it can. */
+    readonly unreadable?: (name: string) => string | undefined;
+  },
+): ModelError {
+  const [first = "", ...others] = keyVariables;
+  const why = unreadable?.(first);
+  if (why !== undefined) {
+    return configError(
+      `The model ${id} needs a key from the variable ${first}, which cannot be read: ${why}`,
+    );
+  }
+  const also = others.length === 0 ? "" : ` (${others.join(" or ")} will do too)`;
+  return configError(
+    `The model ${id} needs a key: set the variable ${first}${also}; models.providers.${name}.apiKeyEnv can name another one. ` +
+      '"orrery list models" shows for which providers there is a key.',
+  );
+}
+
+/** No model is named anywhere: says everything that can be done about it. */
+export function noModel(
+  { settings, env }: { readonly settings: ModelSettings; readonly env: Env },
+): ModelError {
+  const providers = allProviders(settings, env);
+  const usable = providers.filter(({ keyVariables, hasKey }) => keyVariables.length === 0 || hasKey);
+  const examples = usable.flatMap(({ name }) =>
+    Object.keys(KNOWN_MODELS).find((id) => id.startsWith(`${name}/`)) ?? `${name}/MODEL`
+  );
+  const choices = examples.length > 0
+    ? [`There is a key or no need of one for: ${examples.join(", ")}.`]
+    : [`Set the key of a provider (${
+      providers.flatMap(({ keyVariables }) => keyVariables.slice(0, 1)).join(", ")
+    }).`];
+  return configError(
+    [
+      "No model is chosen.",
+      ...choices,
+      "Then name one: --model provider/model, the variable ORRERY_MODEL, or models.default in orrery.yaml.",
+      "Without a provider: --model script/echo answers by fixed rules; a local server is set under models.providers with type openai-compatible and its baseURL.",
+    ].join("\n"),
+  );
+}
+
+/** What the tokens of a model cost. */
+export interface Prices {
+  readonly own?: ModelPrice;
+  readonly known?: KnownModel;
+}
+
+/** The tokens of one call; those of the cache are parts of `input`. */
+export interface TokenCounts {
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+  readonly cacheWrite: number;
+}
+
+/** US dollars for one call; undefined when there is no price. The user's own price has no steps. */
+export function costOf(
+  { input, output, cached, cacheWrite }: TokenCounts,
+  { own, known }: Prices,
+): number | undefined {
+  const isLong = known?.long !== undefined && input > known.long.above;
+  const price = own ?? (isLong ? known.long : known?.price);
+  if (price === undefined) return undefined;
+  const plain = Math.max(0, input - cached - cacheWrite);
+  const dollars = plain * price.input + cached * (price.cached ?? price.input) +
+    cacheWrite * (price.cacheWrite ?? price.input) + output * price.output;
+  return inDollars(dollars / 1_000_000);
 }

@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
-import { codeOf } from "./said_by.ts";
+import { codeOf } from "./problem.ts";
 
 /** What a port is asked. */
 export interface PortRequest {

@@ -20,12 +20,7 @@ import { denoGrants, hostEnv, hostEnvProblem } from "../host/process.ts";
 import { tcpConnect } from "../host/http/dial.ts";
 import { openEmbedder } from "../models/open_embedder.ts";
 import { type OpenModels, openModels, type OpenModelsOptions } from "../models/open_models.ts";
-import {
-  findLocalServers,
-  maybeProvider,
-  PROVIDER_KINDS,
-  providerHosts,
-} from "../models/provider/provider.ts";
+import { findLocalServers, maybeProvider, PROVIDER_KINDS, providerHosts } from "../models/provider.ts";
 import { didYouMean } from "../parse/document/near.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";

@@ -18,7 +18,7 @@ import { growingFile } from "../host/files/growing_file.ts";
 import { hostEnv } from "../host/process.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { fileRecorder } from "../journal/record_file.ts";
-import { PROVIDER_KINDS } from "../models/provider/provider.ts";
+import { PROVIDER_KINDS } from "../models/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "./trust/grants.ts";

@@ -15,7 +15,7 @@ import {
 import { hostFiles } from "../../host/files/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";
-import { scriptModel } from "../../models/script/script.ts";
+import { scriptModel } from "../../models/script.ts";
 import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";
 import { boundedWorld, catalogInWorld } from "../../project/bounded_world.ts";
 import { readyTools } from "../../project/document/place.ts";

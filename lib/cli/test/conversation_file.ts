@@ -6,7 +6,7 @@ import { extractionNames } from "../../conversation/extraction.ts";
 import type { ConversationScope } from "../../conversation/slots.ts";
 import { didYouMean, FileError, isRecord, type Json, messageOf, SourceError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { readReply, type ScriptReply } from "../../models/script/reply.ts";
+import { readReply, type ScriptReply } from "../../models/script_file.ts";
 import type { AgentFile, AgentStep } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";

@@ -16,7 +16,7 @@ import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { hostShell } from "../../host/commands/shell.ts";
 import { copyFile, temporaryFolder } from "../../host/files/private_folder.ts";
-import { scriptModel } from "../../models/script/script.ts";
+import { scriptModel } from "../../models/script.ts";
 import { parseDocument } from "../../parse/document/document.ts";
 import { createPolicy } from "../../policy/policy.ts";
 import { parsePolicyFlags } from "../../policy/policy_settings.ts";

@@ -11,7 +11,7 @@ import {
   textOf,
   toJson,
 } from "../../core/core.ts";
-import { readReply, type ReplyProblem, type ScriptReply } from "../../models/script/reply.ts";
+import { readReply, type ReplyProblem, type ScriptReply } from "../../models/script_file.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { textDiff } from "../../render/text_diff.ts";
 import { validateInput } from "../../schema/validate.ts";

@@ -2,8 +2,8 @@
 import { acceptedConfig, type Config } from "../../catalog/config/config.ts";
 import { followAliases, maybeModelId, type ModelError, type ModelSettings } from "../../core/core.ts";
 import { hostEnv } from "../../host/process.ts";
-import { unknownName, unknownProvider } from "../../models/model_config_error.ts";
-import { maybeProvider } from "../../models/provider/provider.ts";
+import { unknownName, unknownProvider } from "../../models/known_models.ts";
+import { maybeProvider } from "../../models/provider.ts";
 import { UsageError } from "../exit_code.ts";
 import type { NamedAs } from "./prompt_input.ts";
 

@@ -2,8 +2,8 @@
 // of the AI SDK have decides.
 
 import type { LanguageModelV4ProviderTool } from "@ai-sdk/provider";
-import type { JsonObject } from "../../core/core.ts";
-import type { Provider } from "../provider/provider.ts";
+import type { JsonObject } from "../core/core.ts";
+import type { Provider } from "./provider.ts";
 
 /** An MCP server as a prompt names it, at an address. */
 export interface HostedServer {

@@ -1,11 +1,13 @@
 import {
   followAliases,
   maybeModelId,
+  type ModelId,
+  modelIdText,
   type ModelSettings,
   PROVIDER_TYPES,
   type ProviderSettings,
   type ProviderType,
-} from "../../core/core.ts";
+} from "../core/core.ts";
 
 /** A variable of the environment; undefined when it is not set. */
 export type Env = (name: string) => string | undefined;
@@ -15,6 +17,7 @@ export interface Provider {
   /** As ids name it. */
   readonly name: string;
   readonly type: ProviderType;
+  readonly kind: ProviderKind;
   readonly settings: ProviderSettings;
   /** Without a slash at its end. */
   readonly baseURL: string;
@@ -33,13 +36,15 @@ export function maybeProvider(
   const written = Object.hasOwn(providers, name) ? providers[name] ?? {} : {};
   const type = written.type ?? PROVIDER_TYPES.find((each) => each === name);
   if (type === undefined) return undefined;
-  const { keyVariables, urlVariable, url = "" } = PROVIDER_KINDS[type];
+  const kind = PROVIDER_KINDS[type];
+  const { keyVariables, urlVariable, url = "" } = kind;
   const setting = written.baseURL;
   const variable = urlVariable === undefined ? undefined : env(urlVariable)?.trim() || undefined;
   const urlFrom = setting !== undefined ? `models.providers.${name}.baseURL` : variable && urlVariable;
   return {
     name,
     type,
+    kind,
     settings: written,
     baseURL: withVersion(type, (setting ?? variable ?? url).replace(/\/+$/, "")),
     urlFrom,
@@ -73,7 +78,7 @@ function withVersion(type: ProviderType, url: string): string {
 }
 
 /** What is fixed for a type of provider. */
-interface ProviderKind {
+export interface ProviderKind {
   /** The variables that may hold the key, the first one that is set wins. */
   readonly keyVariables: readonly string[];
   /** The variable that may hold another address. */
@@ -82,8 +87,18 @@ interface ProviderKind {
   readonly url?: string;
   /** Calls are told as complete at the end of the stream only, so that their end has to be seen in their arguments. */
   readonly lateCalls?: true;
-  /** It takes instructions at the beginning only. */
+  /** It takes instructions at the beginning only: later ones become messages of the user. */
   readonly systemFirst?: true;
+  /** A thought is given back with what came of it or not at all: one that led to a call of the provider's own is not. */
+  readonly pairsThoughts?: true;
+  /** It wants the tools of earlier calls declared, also when there are none any more. */
+  readonly declaresPast?: true;
+  /** A picture in the result of this tool, as a `data:` URL, is sent as a picture. */
+  readonly picturesOf?: string;
+  /** An answer in a format need not be an object. */
+  readonly anyRoot?: true;
+  /** JSON without a schema is asked for in the messages too, in this word. */
+  readonly wantsWord?: true;
 }
 
 /** The types of providers, with the addresses and variables of the AI SDK. */
@@ -92,17 +107,22 @@ export const PROVIDER_KINDS: Readonly<Record<ProviderType, ProviderKind>> = {
     keyVariables: ["OPENAI_API_KEY"],
     urlVariable: "OPENAI_BASE_URL",
     url: "https://api.openai.com/v1",
+    pairsThoughts: true,
+    wantsWord: true,
   },
   "anthropic": {
     keyVariables: ["ANTHROPIC_API_KEY"],
     urlVariable: "ANTHROPIC_BASE_URL",
     url: "https://api.anthropic.com/v1",
     systemFirst: true,
+    declaresPast: true,
+    picturesOf: "computer",
   },
   "google": {
     keyVariables: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
     url: "https://generativelanguage.googleapis.com/v1beta",
     systemFirst: true,
+    anyRoot: true,
   },
   "mistral": {
     keyVariables: ["MISTRAL_API_KEY"],
@@ -110,32 +130,52 @@ export const PROVIDER_KINDS: Readonly<Record<ProviderType, ProviderKind>> = {
     lateCalls: true,
     systemFirst: true,
   },
-  "xai": { keyVariables: ["XAI_API_KEY"], url: "https://api.x.ai/v1" },
-  "groq": { keyVariables: ["GROQ_API_KEY"], url: "https://api.groq.com/openai/v1", lateCalls: true },
-  "openai-compatible": { keyVariables: [], lateCalls: true },
+  "xai": { keyVariables: ["XAI_API_KEY"], url: "https://api.x.ai/v1", pairsThoughts: true },
+  "groq": {
+    keyVariables: ["GROQ_API_KEY"],
+    url: "https://api.groq.com/openai/v1",
+    lateCalls: true,
+    wantsWord: true,
+  },
+  "openai-compatible": { keyVariables: [], lateCalls: true, wantsWord: true },
 };
 
-/** What decides the hosts. */
-interface ProviderHostsOptions {
-  readonly settings: ModelSettings;
-  readonly env: Env;
+/** What a name of a model means. */
+export interface MeantModel {
+  /** The names on the way through the aliases, itself first; the last one for the second time when `isCycle`. */
+  readonly way: readonly string[];
+  readonly isCycle: boolean;
+  readonly end: string;
+  /** Undefined: the end is no id. */
+  readonly id: ModelId | undefined;
+  /** The names of what takes over when it fails, in order. */
+  readonly fallback: readonly string[];
+}
+
+/** Follows a name through the aliases. */
+export function meantModel(name: string, { aliases = {}, fallback = {} }: ModelSettings): MeantModel {
+  const { way, isCycle } = followAliases(name, aliases);
+  const end = way.at(-1) ?? name;
+  const id = maybeModelId(end);
+  const names = id === undefined ? way : [...way, modelIdText(id)];
+  const named = names.find((each) => Object.hasOwn(fallback, each));
+  return { way, isCycle, end, id, fallback: named === undefined ? [] : fallback[named] ?? [] };
 }
 
 /** The `host:port` of every provider that a model's calls may go to, its fallbacks' too; empty for an offline or unknown model. */
-export function providerHosts(name: string, options: ProviderHostsOptions): readonly string[] {
-  const { aliases = {}, fallback = {} } = options.settings;
-  const { way } = followAliases(name, aliases);
-  const names = way.flatMap((each) => [each, ...(Object.hasOwn(fallback, each) ? fallback[each] ?? [] : [])]);
+export function providerHosts(
+  name: string,
+  options: { readonly settings: ModelSettings; readonly env: Env },
+): readonly string[] {
+  const { id, fallback } = meantModel(name, options.settings);
+  const ids = [id, ...fallback.map((each) => meantModel(each, options.settings).id)];
   return [
-    ...new Set(names.flatMap((each) => hostOf(followAliases(each, aliases).way.at(-1) ?? each, options))),
+    ...new Set(ids.flatMap((each) => {
+      const url = URL.parse(maybeProvider(each?.provider ?? "", options)?.baseURL ?? "");
+      if (url === null) return [];
+      return [`${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
+    })),
   ];
-}
-
-function hostOf(id: string, options: ProviderHostsOptions): readonly string[] {
-  const provider = maybeProvider(maybeModelId(id)?.provider ?? "", options);
-  const url = provider === undefined ? null : URL.parse(provider.baseURL);
-  if (url === null) return [];
-  return [`${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
 }
 
 /** What a `fetch` is called with and gives; the platform's own is one. */
