@@ -1,12 +1,14 @@
 import type { JsonSchema, ParseIssue } from "../core/core.ts";
 import { fillDefaults } from "../schema/coerce.ts";
 import {
+  countOf,
   FailureReading,
   type Fault,
   type FaultWords,
-  namesOf,
+  missingNames,
   placed,
   schemaAt,
+  twinsIn,
   typeOf,
   valueAt,
 } from "../schema/failure.ts";
@@ -97,13 +99,15 @@ function faultWords(value: unknown, root: JsonSchema): FaultWords<IssueFault> {
       const schema = schemaAt(root, at.slice(0, -1));
       switch (keyword) {
         case "required":
-          return missingFaults(where, { names: namesOf(schema.required), value, schema });
-        case "dependentRequired":
-          return missingFaults(where, {
-            names: dependentNames(schema, valueAt(value, where)),
-            value,
-            schema,
-          });
+        case "dependentRequired": {
+          const known = new Map(schemaEntries(schema.properties));
+          return missingNames(keyword, schema, valueAt(value, where)).map(({ name }) => ({
+            where: [...where, name],
+            keyword: "required",
+            isTag: hasFixedValues(known.get(name) ?? true),
+            message: "is required",
+          }));
+        }
         case "propertyNames":
           return reading.faults(inside).map(({ where, message }) => ({
             where,
@@ -130,30 +134,6 @@ function faultWords(value: unknown, root: JsonSchema): FaultWords<IssueFault> {
   };
 }
 
-function missingFaults(
-  where: readonly string[],
-  { names, value, schema }: {
-    readonly names: readonly string[];
-    readonly value: unknown;
-    readonly schema: JsonSchema;
-  },
-): readonly IssueFault[] {
-  const object: object = Object(valueAt(value, where));
-  const known = new Map(schemaEntries(schema.properties));
-  return names.filter((name) => !Object.hasOwn(object, name)).map((name) => ({
-    where: [...where, name],
-    keyword: "required",
-    isTag: hasFixedValues(known.get(name) ?? true),
-    message: "is required",
-  }));
-}
-
-function dependentNames({ dependentRequired }: JsonSchema, value: unknown): readonly string[] {
-  return Object.entries(Object(dependentRequired)).flatMap(([key, names]) =>
-    Object.hasOwn(Object(value), key) ? namesOf(names) : []
-  );
-}
-
 /** Where a keyword failed. */
 interface FailedKeyword {
   /** The part of the prepared schema that has it. */
@@ -166,59 +146,41 @@ interface FailedKeyword {
 /** What a failed keyword wants; for keywords that speak of one value. */
 function failureText(keyword: string, { schema, root, error }: FailedKeyword): string {
   const wanted = schema[keyword];
-  switch (keyword) {
-    case "minimum":
-      return `must be >= ${wanted}`;
-    case "maximum":
-      return `must be <= ${wanted}`;
-    case "exclusiveMinimum":
-      return `must be > ${wanted}`;
-    case "exclusiveMaximum":
-      return `must be < ${wanted}`;
-    case "multipleOf":
-      return `must be a multiple of ${wanted}`;
-    case "minLength":
-    case "minItems":
-    case "minProperties":
-      return `must have at least ${counted(keyword, wanted)}`;
-    case "maxLength":
-    case "maxItems":
-    case "maxProperties":
-      return `must have at most ${counted(keyword, wanted)}`;
-    case "pattern":
-      return `must match the pattern ${wanted}`;
-    case "format":
-      return `must be text in the format ${wanted}`;
-    case "uniqueItems":
-      return `must not have the same item twice${twins(error)}`;
+  const say = WANTED[keyword];
+  if (say !== undefined) return `${say} ${wanted}`;
+  const [, extreme, part] = /^(min|max)(Length|Items|Properties|Contains)$/.exec(keyword) ?? [];
+  const most = extreme === "min" ? "must have at least" : "must have at most";
+  switch (part ?? keyword) {
+    case "Contains":
+      return `${most} ${wanted} items that are ${typeOf(schema.contains, root)}`;
+    case "Length":
+      return `${most} ${countOf(wanted, "character")}`;
+    case "Items":
+      return `${most} ${countOf(wanted, "item")}`;
+    case "Properties":
+      return `${most} ${countOf(wanted, "property")}`;
+    case "uniqueItems": {
+      const twins = twinsIn(error);
+      return `must not have the same item twice${twins === undefined ? "" : ` (${twins})`}`;
+    }
     case "not":
       return `must not be ${typeOf(wanted, root)}`;
     case "contains":
       return `must have an item that is ${typeOf(wanted, root)}`;
-    case "minContains":
-      return `must have at least ${wanted} items that are ${typeOf(schema.contains, root)}`;
-    case "maxContains":
-      return `must have at most ${wanted} items that are ${typeOf(schema.contains, root)}`;
     default:
       return `cannot be checked: ${error}`;
   }
 }
 
-const NOUNS: Readonly<Record<string, readonly [one: string, many: string]>> = {
-  Length: ["character", "characters"],
-  Items: ["item", "items"],
-  Properties: ["property", "properties"],
+const WANTED: Readonly<Record<string, string>> = {
+  minimum: "must be >=",
+  maximum: "must be <=",
+  exclusiveMinimum: "must be >",
+  exclusiveMaximum: "must be <",
+  multipleOf: "must be a multiple of",
+  pattern: "must match the pattern",
+  format: "must be text in the format",
 };
-
-function counted(keyword: string, wanted: unknown): string {
-  const [one = "", many = ""] = NOUNS[keyword.slice(3)] ?? [];
-  return `${wanted} ${wanted === 1 ? one : many}`;
-}
-
-function twins(error: string): string {
-  const [, first, second] = /indexes ([0-9]+) and ([0-9]+)/.exec(error) ?? [];
-  return second === undefined ? "" : ` (${first} and ${second})`;
-}
 
 interface IssueFault extends Fault {
   readonly message: string;

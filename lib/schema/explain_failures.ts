@@ -3,7 +3,7 @@ import {
   FailureReading,
   type Fault,
   type FaultWords,
-  namesOf,
+  missingNames,
   placed,
   type PlacedFailure,
   schemaAt,
@@ -59,9 +59,8 @@ class Explanation implements FaultWords<Finding> {
     const schema = schemaAt(this.#root, failure.at.slice(0, -1));
     switch (keyword) {
       case "required":
-        return missingFindings(valueAt(this.#value, where), { where, schema, root: this.#root });
       case "dependentRequired":
-        return dependentFindings(valueAt(this.#value, where), { where, schema, root: this.#root });
+        return missingFindings(failure, valueAt(this.#value, where), { where, schema, root: this.#root });
       case "propertyNames":
         return this.#badName(inside);
       case "false:additionalProperties":
@@ -125,35 +124,27 @@ interface ObjectPlace {
   readonly root: JsonSchema;
 }
 
-/** The required properties that are not there. */
-function missingFindings(value: unknown, { where, schema, root }: ObjectPlace): readonly Finding[] {
-  const object: object = Object(value);
+/** The properties that are not there, though they are required, or others call for them. */
+function missingFindings(
+  { keyword }: PlacedFailure,
+  value: unknown,
+  { where, schema, root }: ObjectPlace,
+): readonly Finding[] {
   const known = new Map(schemaEntries(schema.properties));
   // Where unknown names are errors, these say already what was meant.
   const unknown = schema.additionalProperties === false
     ? []
-    : Object.keys(object).filter((name) => !known.has(name)).slice(0, MAX_PROBLEMS);
-  return namesOf(schema.required).filter((name) => !Object.hasOwn(object, name)).map((name) => {
+    : Object.keys(Object(value)).filter((name) => !known.has(name)).slice(0, MAX_PROBLEMS);
+  return missingNames(keyword, schema, value).map(({ name, by }) => {
+    const finding = { where: [...where, name], keyword: "required" };
+    if (by !== undefined) {
+      return { ...finding, expected: "anything", text: `missing, expected since "${by}" is given` };
+    }
     const near = nearOne(name, unknown);
     const wanted = known.get(name) ?? true;
     const hint = near === undefined ? {} : { hint: `. Is "${near}" meant as "${name}"?` };
-    const isTag = hasFixedValues(wanted);
-    return { where: [...where, name], keyword: "required", expected: typeText(wanted, root), isTag, ...hint };
+    return { ...finding, expected: typeText(wanted, root), isTag: hasFixedValues(wanted), ...hint };
   });
-}
-
-/** The properties that others call for (`dependentRequired`). */
-function dependentFindings(value: unknown, { where, schema }: ObjectPlace): readonly Finding[] {
-  const object: object = Object(value);
-  return Object.entries(Object(schema.dependentRequired)).filter(([key]) => Object.hasOwn(object, key))
-    .flatMap(([key, names]) =>
-      namesOf(names).filter((name) => !Object.hasOwn(object, name)).map((name) => ({
-        where: [...where, name],
-        keyword: "required",
-        expected: "anything",
-        text: `missing, expected since "${key}" is given`,
-      }))
-    );
 }
 
 /** A property that no schema knows, where only known ones may be. */

@@ -193,8 +193,22 @@ function isOfTag(fault: Fault, place: readonly string[]): boolean {
 }
 
 /** The texts of a list keyword such as `required`. */
-export function namesOf(names: unknown): readonly string[] {
+function namesOf(names: unknown): readonly string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+}
+
+/** The names of which a failed `required` or `dependentRequired` found nothing, each with the one that calls for it. */
+export function missingNames(
+  keyword: string,
+  schema: JsonSchema,
+  value: unknown,
+): readonly { readonly name: string; readonly by?: string }[] {
+  const object: object = Object(value);
+  const wanted = keyword === "required"
+    ? namesOf(schema.required).map((name) => ({ name }))
+    : Object.entries(Object(schema.dependentRequired)).filter(([by]) => Object.hasOwn(object, by))
+      .flatMap(([by, names]) => namesOf(names).map((name) => ({ name, by })));
+  return wanted.filter(({ name }) => !Object.hasOwn(object, name));
 }
 
 /** What a keyword wanted and what there was. */
@@ -225,38 +239,20 @@ const SAY: ReadonlyMap<string, Say> = new Map<string, Say>([
   ["type", typeWords],
   ["enum", ({ value }, wanted) => choice(Array.isArray(wanted) ? wanted : [], value)],
   ["const", ({ value }, wanted) => choice([wanted], value)],
-  ["minimum", ({ value }, wanted) => ({ expected: `at least ${wanted}`, found: shown(value) })],
-  ["maximum", ({ value }, wanted) => ({ expected: `at most ${wanted}`, found: shown(value) })],
-  ["exclusiveMinimum", ({ value }, wanted) => ({ expected: `more than ${wanted}`, found: shown(value) })],
-  ["exclusiveMaximum", ({ value }, wanted) => ({ expected: `less than ${wanted}`, found: shown(value) })],
-  ["multipleOf", ({ value }, wanted) => ({ expected: `a multiple of ${wanted}`, found: shown(value) })],
-  [
-    "minLength",
-    ({ value }, wanted) => ({ expected: `at least ${count(wanted, "character")}`, found: lengthOf(value) }),
-  ],
-  [
-    "maxLength",
-    ({ value }, wanted) => ({ expected: `at most ${count(wanted, "character")}`, found: lengthOf(value) }),
-  ],
-  ["pattern", ({ value }, wanted) => ({ expected: `text matching ${wanted}`, found: shown(value) })],
-  ["format", ({ value }, wanted) => ({ expected: `text in the format ${wanted}`, found: shown(value) })],
-  [
-    "minItems",
-    ({ value }, wanted) => ({ expected: `at least ${count(wanted, "item")}`, found: sizeOf(value) }),
-  ],
-  [
-    "maxItems",
-    ({ value }, wanted) => ({ expected: `at most ${count(wanted, "item")}`, found: sizeOf(value) }),
-  ],
-  [
-    "minProperties",
-    ({ value }, wanted) => ({ expected: `at least ${properties(wanted)}`, found: sizeOf(value) }),
-  ],
-  [
-    "maxProperties",
-    ({ value }, wanted) => ({ expected: `at most ${properties(wanted)}`, found: sizeOf(value) }),
-  ],
-  ["uniqueItems", ({ error }) => ({ expected: "every item once", found: `the same in ${twins(error)}` })],
+  ["minimum", bound("at least")],
+  ["maximum", bound("at most")],
+  ["exclusiveMinimum", bound("more than")],
+  ["exclusiveMaximum", bound("less than")],
+  ["multipleOf", bound("a multiple of")],
+  ["pattern", bound("text matching")],
+  ["format", bound("text in the format")],
+  ["minLength", counted("at least", "character", lengthOf)],
+  ["maxLength", counted("at most", "character", lengthOf)],
+  ["minItems", counted("at least", "item", sizeOf)],
+  ["maxItems", counted("at most", "item", sizeOf)],
+  ["minProperties", counted("at least", "property", sizeOf)],
+  ["maxProperties", counted("at most", "property", sizeOf)],
+  ["uniqueItems", ({ error }) => ({ expected: "every item once", found: `the same in ${sameItems(error)}` })],
   [
     "not",
     ({ root, value }, wanted) => ({ expected: `anything but ${typeOf(wanted, root)}`, found: shown(value) }),
@@ -265,9 +261,29 @@ const SAY: ReadonlyMap<string, Say> = new Map<string, Say>([
     "contains",
     ({ root }, wanted) => ({ expected: `an item that is ${typeOf(wanted, root)}`, found: "none" }),
   ],
-  ["minContains", (context, wanted) => containsWords(context, `at least ${count(wanted, "item")}`)],
-  ["maxContains", (context, wanted) => containsWords(context, `at most ${count(wanted, "item")}`)],
+  ["minContains", containing("at least")],
+  ["maxContains", containing("at most")],
 ]);
+
+function bound(words: string): Say {
+  return ({ value }, wanted) => ({ expected: `${words} ${wanted}`, found: shown(value) });
+}
+
+function counted(words: string, noun: string, found: (value: unknown) => string): Say {
+  return ({ value }, wanted) => ({ expected: `${words} ${countOf(wanted, noun)}`, found: found(value) });
+}
+
+function containing(words: string): Say {
+  return ({ schema, root, error }, wanted) => ({
+    expected: `${words} ${countOf(wanted, "item")} that is ${typeOf(schema.contains, root)}`,
+    found: /([0-9]+) items were found/.exec(error)?.[1] ?? "fewer",
+  });
+}
+
+/** `1 item`, `2 properties` */
+export function countOf(wanted: unknown, noun: string): string {
+  return `${wanted} ${wanted === 1 ? noun : `${noun}s`.replace(/ys$/, "ies")}`;
+}
 
 function typeWords({ schema, value, root }: Context, wanted: unknown): Words {
   const types: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted];
@@ -296,14 +312,6 @@ function choice(values: readonly unknown[], found: unknown): Words {
   return { expected: oneOf(values), found: shown(found), near };
 }
 
-function count(wanted: unknown, noun: string): string {
-  return `${wanted} ${noun}${wanted === 1 ? "" : "s"}`;
-}
-
-function properties(wanted: unknown): string {
-  return wanted === 1 ? "1 property" : `${wanted} properties`;
-}
-
 /** Characters are code points, as JSON Schema counts them. */
 function lengthOf(value: unknown): string {
   const length = typeof value === "string" ? Array.from(value).length : 0;
@@ -315,14 +323,14 @@ function sizeOf(value: unknown): string {
   return size === 0 ? "none" : String(size);
 }
 
-function twins(error: string): string {
-  const [, first, second] = /indexes ([0-9]+) and ([0-9]+)/.exec(error) ?? [];
-  return second === undefined ? "two items" : `items ${first} and ${second}`;
+function sameItems(error: string): string {
+  const twins = twinsIn(error);
+  return twins === undefined ? "two items" : `items ${twins}`;
 }
 
-function containsWords({ schema, root, error }: Context, expected: string): Words {
-  const found = /([0-9]+) items were found/.exec(error)?.[1] ?? "fewer";
-  return { expected: `${expected} that is ${typeOf(schema.contains, root)}`, found };
+/** The items that the validator found to be the same: `1 and 3`. */
+export function twinsIn(error: string): string | undefined {
+  return /indexes ([0-9]+ and [0-9]+)/.exec(error)?.[1];
 }
 
 /** The type of a schema in words, also of what is no schema. */

@@ -145,79 +145,71 @@ export function issuesText(issues: readonly Issue[]): string {
  */
 function validateStandard(schema: StandardSchema, tree: unknown): Checked | Promise<Checked> {
   const json = jsonSchemaOf(schema);
-  if (json === undefined || "broken" in prepareSchema(json)) return tryReadings(schema, new Readings(tree));
+  if (json === undefined || "broken" in prepareSchema(json)) return tryReadings(schema, tree);
   const value = coerce(tree, json);
   return then(validate(schema, value), (result) => checkedOf(result, value));
 }
 
 type Path = readonly string[];
 
+/** A text, and how it is read now. */
 interface Leaf {
-  readonly path: Path;
   readonly readings: readonly unknown[];
   chosen: number;
 }
 
-/** A tree whose text leaves can be read in several ways. */
-class Readings {
-  readonly leaves: Leaf[] = [];
-  readonly #tree: unknown;
-
-  constructor(tree: unknown) {
-    this.#tree = tree;
-    this.#collect(tree, []);
-  }
-
-  value(): unknown {
-    const chosen = this.leaves.values();
-    const build = (node: unknown): unknown => {
-      if (node instanceof TextValue) {
-        const leaf = chosen.next().value;
-        return leaf?.readings[leaf.chosen];
-      }
-      return typeof node === "object" && node !== null ? mapChildren(node, build) : node;
-    };
-    return build(this.#tree);
-  }
-
-  /** Goes on to the next reading of each leaf an issue is about; false when there is none left. */
-  advance(issues: readonly StandardIssue[]): boolean {
-    const places = new Places(issues.map(pathOf));
-    const wrong = this.leaves.filter((leaf) =>
-      (places.isAtOrAbove(leaf.path) || places.isBelow(leaf.path)) && leaf.chosen < leaf.readings.length - 1
-    );
-    for (const leaf of wrong) leaf.chosen++;
-    return wrong.length > 0;
-  }
-
-  /**
-   * Takes the leaves that are wrong in every reading back to their first one, which gives the clearest issue.
-   */
-  giveUpOn(issues: readonly StandardIssue[]): boolean {
-    const places = new Places(issues.map(pathOf));
-    // One that was rightly read as JSON, and only parts of it are wrong, stays so.
-    const wrong = this.leaves.filter((leaf) => leaf.chosen > 0 && places.isAtOrAbove(leaf.path));
-    for (const leaf of wrong) leaf.chosen = 0;
-    return wrong.length > 0;
-  }
-
-  #collect(node: unknown, path: Path): void {
-    if (node instanceof TextValue) this.leaves.push({ path, readings: readingsOf(node.text), chosen: 0 });
-    else if (typeof node === "object" && node !== null) {
-      for (const [key, child] of Object.entries(node)) this.#collect(child, [...path, key]);
-    }
-  }
-}
-
-function tryReadings(schema: StandardSchema, readings: Readings): Checked | Promise<Checked> {
-  const value = readings.value();
+function tryReadings(
+  schema: StandardSchema,
+  tree: unknown,
+  leaves = new Map<TextValue, Leaf>(),
+): Checked | Promise<Checked> {
+  const read = (node: unknown): unknown => {
+    if (typeof node !== "object" || node === null) return node;
+    if (!(node instanceof TextValue)) return mapChildren(node, read);
+    const leaf = leaves.get(node) ?? { readings: readingsOf(node.text), chosen: 0 };
+    leaves.set(node, leaf);
+    return leaf.readings[leaf.chosen];
+  };
+  const value = read(tree);
   return then(validate(schema, value), (result) => {
     if (result.issues === undefined) return { ok: true, value: result.value };
-    if (readings.advance(result.issues)) return tryReadings(schema, readings);
-    if (!readings.giveUpOn(result.issues)) return checkedOf(result, value);
-    const last = readings.value();
+    const { around, inside } = leavesAt(tree, result.issues, leaves);
+    const open = [...around, ...inside].filter(({ readings, chosen }) => chosen < readings.length - 1);
+    for (const leaf of open) leaf.chosen++;
+    if (open.length > 0) return tryReadings(schema, tree, leaves);
+    // What is wrong in every reading goes back to the first, which gives the clearest issue. One that was rightly read as JSON, and only
+    // parts of it are wrong, stays so.
+    const wrong = around.filter(({ chosen }) => chosen > 0);
+    if (wrong.length === 0) return checkedOf(result, value);
+    for (const leaf of wrong) leaf.chosen = 0;
+    const last = read(tree);
     return then(validate(schema, last), (again) => checkedOf(again, last));
   });
+}
+
+/** The leaves that issues are about: what they are at or around, such as a union, and what they are inside of, as it was read as JSON. */
+function leavesAt(
+  tree: unknown,
+  issues: readonly StandardIssue[],
+  leaves: ReadonlyMap<TextValue, Leaf>,
+): { readonly around: readonly Leaf[]; readonly inside: readonly Leaf[] } {
+  const paths = issues.map(pathOf);
+  const ends = new Set(paths.map((path) => JSON.stringify(path)));
+  const ways = new Set(paths.flatMap((path) => path.map((_, at) => JSON.stringify(path.slice(0, at)))));
+  const [around, inside]: [Leaf[], Leaf[]] = [[], []];
+  const visit = (node: unknown, path: Path, isWithin: boolean): void => {
+    const place = JSON.stringify(path);
+    const isAround = isWithin || ends.has(place);
+    const leaf = node instanceof TextValue ? leaves.get(node) : undefined;
+    if (leaf !== undefined) {
+      if (isAround) around.push(leaf);
+      else if (ways.has(place)) inside.push(leaf);
+    } else if (typeof node === "object" && node !== null) {
+      for (const [key, child] of Object.entries(node)) visit(child, [...path, key], isAround);
+    }
+  };
+  visit(tree, [], false);
+  return { around, inside };
 }
 
 /** Without a schema's word, then as text, then as everything a schema could have made of it. */
@@ -230,31 +222,6 @@ function readingsOf(text: string): readonly unknown[] {
   const json = readJsonText(text);
   if ("value" in json) readings.push(json.value);
   return [...new Set(readings)];
-}
-
-/** Where issues are. There may be as many as leaves, so none is compared with all leaves. */
-class Places {
-  readonly #paths: ReadonlySet<string>;
-  readonly #above: ReadonlySet<string>;
-
-  constructor(paths: readonly Path[]) {
-    this.#paths = new Set(paths.map((path) => JSON.stringify(path)));
-    this.#above = new Set(paths.flatMap((path) => beginnings(path)));
-  }
-
-  /** At the leaf, or at something that holds it, such as a union. */
-  isAtOrAbove(leaf: Path): boolean {
-    return beginnings(leaf).some((path) => this.#paths.has(path));
-  }
-
-  /** Inside of the leaf, which was read as JSON. */
-  isBelow(leaf: Path): boolean {
-    return this.#above.has(JSON.stringify(leaf));
-  }
-}
-
-function beginnings(path: Path): readonly string[] {
-  return [...path, ""].map((_, length) => JSON.stringify(path.slice(0, length)));
 }
 
 type Result =
