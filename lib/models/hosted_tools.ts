@@ -67,24 +67,12 @@ export function addonsOf({ webSearch, computer }: HostedTools): readonly string[
 // a result is text here.
 const OPENAI: HostedTools = {
   webSearch: providerTool("openai.web_search"),
-  servers: (servers) => ({
-    tools: servers.map(({ label, url, allowedTools }) => ({
-      ...providerTool("openai.mcp", `mcp_${label}`),
-      args: { serverLabel: label, serverUrl: url, requireApproval: "never", ...listed(allowedTools) },
-    })),
-    options: {},
-  }),
+  servers: serverTools("openai.mcp", { requireApproval: "never" }),
 };
 
 const XAI: HostedTools = {
   webSearch: providerTool("xai.web_search"),
-  servers: (servers) => ({
-    tools: servers.map(({ label, url, allowedTools }) => ({
-      ...providerTool("xai.mcp", `mcp_${label}`),
-      args: { serverLabel: label, serverUrl: url, ...listed(allowedTools) },
-    })),
-    options: {},
-  }),
+  servers: serverTools("xai.mcp", {}),
 };
 
 const ANTHROPIC: HostedTools = {
@@ -96,7 +84,7 @@ const ANTHROPIC: HostedTools = {
         type: "url",
         name: label,
         url,
-        ...(allowedTools !== undefined && { toolConfiguration: { enabled: true, ...listed(allowedTools) } }),
+        ...(allowedTools !== undefined && { toolConfiguration: { enabled: true, allowedTools } }),
       })),
     },
   }),
@@ -135,6 +123,13 @@ function providerTool(
   return { type: "provider", id, name, args: {} };
 }
 
-function listed(allowedTools: readonly string[] | undefined): { readonly allowedTools?: readonly string[] } {
-  return allowedTools === undefined ? {} : { allowedTools };
+/** A tool for each server. */
+function serverTools(id: LanguageModelV4ProviderTool["id"], more: JsonObject): HostedTools["servers"] {
+  return (servers) => ({
+    tools: servers.map(({ label, url, allowedTools }) => ({
+      ...providerTool(id, `mcp_${label}`),
+      args: { serverLabel: label, serverUrl: url, ...more, allowedTools },
+    })),
+    options: {},
+  });
 }

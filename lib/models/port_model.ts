@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "../core/core.ts";
 import { shown } from "../schema/issue.ts";
-import { codeOf } from "./problem.ts";
+import { codeOf, fieldOf, waitMs } from "./problem.ts";
 
 /** What a port is asked. */
 export interface PortRequest {
@@ -151,39 +151,15 @@ function problemOf(error: unknown, now: () => number): ModelError {
   const message = messageOf(error);
   const status = fieldOf(error, "status");
   if (typeof status === "number") {
-    const retryAfterMs = waitOf(fieldOf(error, "retryAfter"), now);
-    return new ModelError(message, {
-      code: codeOf(status, message),
-      status,
-      cause: error,
-      retryAfterMs,
-    });
+    const retryAfterMs = waitMs(fieldOf(error, "retryAfter"), now());
+    return new ModelError(message, { code: codeOf(status, message), status, cause: error, retryAfterMs });
   }
-  return new ModelError(message, { code: isBroken(error) ? "network" : codeOfName(error), cause: error });
-}
-
-function codeOfName(error: unknown): "timeout" | "request" {
-  const name = fieldOf(error, "name");
-  return name === "TimeoutError" || name === "TimedOut" ? "timeout" : "request";
-}
-
-function isBroken(error: unknown): boolean {
   const says = [fieldOf(error, "name"), fieldOf(error, "code"), fieldOf(fieldOf(error, "cause"), "code")];
-  return says.some((word) => typeof word === "string" && BROKEN.test(word)) ||
-    (error instanceof TypeError && /fetch|sending request|network/i.test(error.message));
-}
-
-function waitOf(retryAfter: unknown, now: () => number): number | undefined {
-  if (typeof retryAfter === "number") {
-    return Number.isNaN(retryAfter) ? undefined : Math.max(0, retryAfter * 1000);
-  }
-  if (typeof retryAfter !== "string") return undefined;
-  const seconds = Number(retryAfter);
-  if (retryAfter.trim() !== "" && seconds >= 0) return seconds * 1000;
-  const until = Date.parse(retryAfter);
-  return Number.isNaN(until) ? undefined : Math.max(0, until - now());
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  const isBroken = says.some((word) => BROKEN.test(String(word))) ||
+    (error instanceof TypeError && /fetch|sending request|network/i.test(message));
+  const isLate = /^(TimeoutError|TimedOut)$/.test(String(says[0]));
+  return new ModelError(message, {
+    code: isBroken ? "network" : isLate ? "timeout" : "request",
+    cause: error,
+  });
 }

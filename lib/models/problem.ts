@@ -193,21 +193,23 @@ function codeOfStreamError(kind: string, says: string): ModelErrorCode {
 }
 
 /**
- * What an answer asks to wait, in milliseconds: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3),
- * which is read against the answer's own `Date`.
+ * What an answer asks to wait, in milliseconds: `retry-after-ms`, or `Retry-After`, whose date is read against the answer's own `Date`.
  */
 export function retryAfterMs(headers: Headers): number | undefined {
-  const exact = countOf(headers.get("retry-after-ms"));
-  if (exact !== undefined) return exact;
-  const text = headers.get("retry-after");
-  const seconds = countOf(text);
-  if (seconds !== undefined) return seconds * 1000;
-  const [until, now] = [Date.parse(text ?? ""), Date.parse(headers.get("date") ?? "")];
-  return Number.isNaN(until) || Number.isNaN(now) ? undefined : Math.max(0, until - now);
+  const exact = Number(headers.get("retry-after-ms") ?? NaN);
+  return waitMs(exact / 1000, NaN) ??
+    waitMs(headers.get("retry-after"), Date.parse(headers.get("date") ?? ""));
 }
 
-function countOf(text: string | null): number | undefined {
-  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Math.ceil(Number(text)) : undefined;
+/** Milliseconds from seconds, or until a date (RFC 9110, 10.2.3). */
+export function waitMs(asked: unknown, now: number): number | undefined {
+  const seconds = typeof asked === "string" && asked.trim() !== "" ? Number(asked) : asked;
+  const ms = typeof seconds !== "number"
+    ? NaN
+    : Number.isNaN(seconds)
+    ? Date.parse(String(asked)) - now
+    : seconds * 1000;
+  return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms));
 }
 
 /** There is no connection, or none that is allowed. */
