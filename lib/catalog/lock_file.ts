@@ -21,6 +21,8 @@ import { jsonPlace } from "./json_places.ts";
 
 type Path = readonly (string | number)[];
 
+type Read<Value> = (value: unknown, path: Path) => Value;
+
 const VERSION = 1;
 const KINDS: readonly PermissionKind[] = ["read", "write", "net", "run", "env", "sys"];
 const WHAT_TO_DO = "Take it back from your version control, or delete it:";
@@ -49,14 +51,10 @@ export function lockText(lock: Lock): string {
 export function parseLock(text: string, file: string): Lock {
   const value = parsed();
   if (!isRecord(value)) throw wrong([], "expected an object");
-  if (value.version !== VERSION) {
-    throw version(value.version);
-  }
+  if (value.version !== VERSION) throw version(value.version);
   onlyKeys(value, [], ["version", "gadgets", "mcpServers"]);
-  const gadgets = listAt(value.gadgets, ["gadgets"]).map((each, index) => gadgetOf(each, ["gadgets", index]));
-  const servers = listAt(value.mcpServers, ["mcpServers"]).map((each, index) =>
-    serverOf(each, ["mcpServers", index])
-  );
+  const gadgets = listAt(value.gadgets, ["gadgets"], gadgetOf);
+  const servers = listAt(value.mcpServers, ["mcpServers"], serverOf);
   checkOnce(gadgets.map(keyOf), "gadgets");
   checkOnce(servers.map(({ name }) => name), "mcpServers");
   const lock = { gadgets, servers };
@@ -84,72 +82,60 @@ export function parseLock(text: string, file: string): Lock {
   }
 
   function gadgetOf(value: unknown, path: Path): LockedGadget {
-    const entry = entryOf(value, path, ["name", "file", "permissions", "modules", "links", "sum"]);
+    const { entry, at } = entryOf(value, path, ["name", "file", "permissions", "modules", "links", "sum"]);
     const gadget = {
-      name: word(entry.name, [...path, "name"]),
-      file: word(entry.file, [...path, "file"]),
-      permissions: permissionsAt(entry.permissions, [...path, "permissions"]),
-      modules: hashesAt(entry.modules, [...path, "modules"]),
-      ...(entry.links !== undefined && { links: linksAt(entry.links, [...path, "links"]) }),
+      name: at("name", word),
+      file: at("file", word),
+      permissions: at("permissions", permissions),
+      modules: at("modules", hashes),
+      ...(entry.links !== undefined && { links: at("links", mapOf("paths", word)) }),
     };
-    checkSum(entry, sortedGadget(gadget), { path, what: `gadget ${JSON.stringify(gadget.name)}` });
+    checkSum(at("sum", hash), sortedGadget(gadget), { path, what: `gadget ${JSON.stringify(gadget.name)}` });
     return gadget;
   }
 
   function serverOf(value: unknown, path: Path): LockedServer {
-    const entry = entryOf(value, path, ["name", "command", "url", "sha256", "tools", "sum"]);
+    const { entry, at } = entryOf(value, path, ["name", "command", "url", "sha256", "tools", "sum"]);
     if ((entry.command === undefined) === (entry.url === undefined)) {
       throw wrong(path, "expected either command or url");
     }
     const server: LockedServer = {
-      name: word(entry.name, [...path, "name"]),
-      reached: entry.url === undefined
-        ? { command: texts(entry.command, [...path, "command"]) }
-        : { url: word(entry.url, [...path, "url"]) },
-      sha256: hashAt(entry.sha256, [...path, "sha256"]),
-      tools: hashesAt(entry.tools, [...path, "tools"]),
+      name: at("name", word),
+      reached: entry.url === undefined ? { command: at("command", words) } : { url: at("url", word) },
+      sha256: at("sha256", hash),
+      tools: at("tools", hashes),
     };
-    checkSum(entry, sortedServer(server), { path, what: `MCP server ${JSON.stringify(server.name)}` });
+    const what = `MCP server ${JSON.stringify(server.name)}`;
+    checkSum(at("sum", hash), sortedServer(server), { path, what });
     return server;
   }
 
-  function permissionsAt(value: unknown, path: Path): Permissions {
-    if (!isRecord(value)) throw wrong(path, "expected an object of permissions");
-    onlyKeys(value, path, KINDS);
-    return Object.fromEntries(
-      Object.entries(value).map(([kind, granted]) => [
-        kind,
-        granted === true ? true : texts(granted, [...path, kind]),
-      ]),
-    );
-  }
-
-  function entryOf(value: unknown, path: Path, keys: readonly string[]): Readonly<Record<string, unknown>> {
+  /** An object with these keys at most, and what reads the value at one of them. */
+  function entryOf(value: unknown, path: Path, keys: readonly string[]): {
+    readonly entry: Readonly<Record<string, unknown>>;
+    readonly at: <Value>(key: string, read: Read<Value>) => Value;
+  } {
     if (!isRecord(value)) throw wrong(path, "expected an object");
     onlyKeys(value, path, keys);
-    return value;
+    return { entry: value, at: (key, read) => read(value[key], [...path, key]) };
   }
 
   function onlyKeys(value: Readonly<Record<string, unknown>>, path: Path, keys: readonly string[]): void {
     const unknown = Object.keys(value).find((key) => !keys.includes(key));
     if (unknown === undefined) return;
-    throw wrong(
-      [...path, unknown],
-      `found the key ${JSON.stringify(unknown)}, expected one of ${keys.join(", ")}`,
-    );
+    const expected = `found the key ${JSON.stringify(unknown)}, expected one of ${keys.join(", ")}`;
+    throw wrong([...path, unknown], expected);
   }
 
-  function listAt(value: unknown, path: Path): readonly unknown[] {
-    if (Array.isArray(value)) return value;
-    throw wrong(
-      value === undefined ? [] : path,
-      `expected a list under ${JSON.stringify(path.at(-1))}`,
-    );
+  function listAt<Value>(value: unknown, path: Path, read: Read<Value>): readonly Value[] {
+    if (!Array.isArray(value)) {
+      throw wrong(value === undefined ? [] : path, `expected a list under ${JSON.stringify(path.at(-1))}`);
+    }
+    return value.map((each: unknown, index) => read(each, [...path, index]));
   }
 
-  function texts(value: unknown, path: Path): readonly string[] {
-    const list = listAt(value, path);
-    return list.map((each, index) => word(each, [...path, index]));
+  function words(value: unknown, path: Path): readonly string[] {
+    return listAt(value, path, word);
   }
 
   function word(value: unknown, path: Path): string {
@@ -157,31 +143,36 @@ export function parseLock(text: string, file: string): Lock {
     throw missing(value, path, "expected text that is not empty");
   }
 
-  function hashAt(value: unknown, path: Path): string {
+  function hash(value: unknown, path: Path): string {
     if (typeof value === "string" && SHA256.test(value)) return value;
     throw missing(value, path, "expected a SHA-256: 64 hexadecimal digits");
   }
 
-  function hashesAt(value: unknown, path: Path): Readonly<Record<string, string>> {
-    if (!isRecord(value)) throw missing(value, path, "expected an object of hashes");
-    return Object.fromEntries(
-      Object.entries(value).map(([name, hash]) => [name, hashAt(hash, [...path, name])]),
-    );
+  function mapOf<Value>(what: string, read: Read<Value>): Read<Readonly<Record<string, Value>>> {
+    return (value, path) => {
+      if (!isRecord(value)) throw missing(value, path, `expected an object of ${what}`);
+      return Object.fromEntries(
+        Object.entries(value).map(([key, part]) => [key, read(part, [...path, key])]),
+      );
+    };
   }
 
-  function linksAt(value: unknown, path: Path): Readonly<Record<string, string>> {
-    if (!isRecord(value)) throw wrong(path, "expected an object of paths");
-    return Object.fromEntries(
-      Object.entries(value).map(([name, to]) => [name, word(to, [...path, name])]),
-    );
+  function hashes(value: unknown, path: Path): Readonly<Record<string, string>> {
+    return mapOf("hashes", hash)(value, path);
+  }
+
+  function permissions(value: unknown, path: Path): Permissions {
+    const granted = mapOf("permissions", (part, at) => part === true || words(part, at));
+    onlyKeys(isRecord(value) ? value : {}, path, KINDS);
+    return granted(value, path);
   }
 
   function checkSum(
-    entry: Readonly<Record<string, unknown>>,
+    sum: string,
     content: object,
     { path, what }: { readonly path: Path; readonly what: string },
   ): void {
-    if (hashAt(entry.sum, [...path, "sum"]) === sumOf(content)) return;
+    if (sum === sumOf(content)) return;
     throw wrong(path, `what it says of ${what} was changed by hand: the sum is another one`);
   }
 

@@ -20,6 +20,7 @@ import {
 } from "./agent.ts";
 import {
   ANYTHING,
+  camel,
   type FilePart,
   FLAG,
   inWords,
@@ -250,7 +251,7 @@ const MESSAGE = define(
       typeof value === "string"
         ? `must be a mapping; write "message:" with "message: <text>" below it`
         : undefined,
-  }).to((body) => ({ kind: "message" as const, ...body })),
+  }),
 );
 
 const OBJECT = mapOf(ANYTHING);
@@ -300,7 +301,6 @@ const LLM = define(
     args: OBJECT.for({ isExtension: true, description: "What the prompt is given." }).optional,
     schema: ANSWER_SCHEMA.for({ isExtension: true, description: "JSON Schema of the answer." }).optional,
   }, { rules: [PROMPTS_RULE] }).to(({ prompts = [], prompt, args = {}, skipPrefix: _, ...body }) => ({
-    kind: "llm" as const,
     ...withEffort(body),
     prompts,
     prompt: prompt === undefined ? undefined : { path: prompt, args },
@@ -313,7 +313,7 @@ const SET_SLOT = define(
     values: listOf(mapping("a value", { path: SLOT_PATH, value: VALUE_TEMPLATE.to(printable) }), {
       isFilled: true,
     }),
-  }).to((body) => ({ kind: "set-slot" as const, ...body })),
+  }),
 );
 
 /** RFC 9110, 5.6.2 */
@@ -337,12 +337,11 @@ const REQUEST = {
 
 const API = define(
   "ApiBody",
-  mapping(`"api-call"`, { ...REQUEST, target: TARGET, ...BRANCHES })
-    .to((body) => ({ kind: "api-call" as const, ...body })),
+  mapping(`"api-call"`, { ...REQUEST, target: TARGET, ...BRANCHES }),
 );
 const SSE = define(
   "SseBody",
-  mapping(`"sse-call"`, { ...REQUEST, store: STORE }).to((body) => ({ kind: "sse-call" as const, ...body })),
+  mapping(`"sse-call"`, { ...REQUEST, store: STORE }),
 );
 
 const GOAL = define(
@@ -365,7 +364,7 @@ const VALIDATOR = define(
     type: oneOf(["all", "any"]).or("all"),
     ...BRANCHES,
     ...JUDGE,
-  }).to((body) => ({ kind: "validator" as const, ...withEffort(body) })),
+  }).to(withEffort),
 );
 
 /** A schema may hold itself: what it is stands further down. */
@@ -429,7 +428,7 @@ const EXTRACTOR = define(
     }),
     ...BRANCHES,
     ...JUDGE,
-  }).to((body) => ({ kind: "extractor" as const, ...withEffort(body) })),
+  }).to(withEffort),
 );
 
 const RETRIEVER = define(
@@ -439,18 +438,18 @@ const RETRIEVER = define(
     target: TARGET,
     limit: wholeNumber(1).or(4),
     secondary: FLAG.or(true),
-  }).to((body) => ({ kind: "retriever" as const, ...body })),
+  }),
 );
 
 const COUNTER = define(
   "CounterBody",
-  mapping(`"counter"`, { slot: SLOT_PATH }).to((body) => ({ kind: "counter" as const, ...body })),
+  mapping(`"counter"`, { slot: SLOT_PATH }),
 );
 
 const SUMMARIZER = define(
   "SummarizerBody",
   mapping(`"summarizer"`, { ...JUDGE, type: oneOf(["append", "replace"]).or("append") })
-    .to((body) => ({ kind: "summarizer" as const, ...withEffort(body) })),
+    .to(withEffort),
 );
 
 const GADGET = define(
@@ -461,7 +460,7 @@ const GADGET = define(
     target: TARGET.optional,
     success: FLOW.optional,
     fail: FLOW.optional,
-  }).to((body) => ({ kind: "gadget" as const, ...body })),
+  }),
 );
 
 const RUN = define(
@@ -470,7 +469,7 @@ const RUN = define(
     file: NAME.for({ description: "A document, or the path of a prompt." }),
     input: VALUE_TEMPLATE.optional,
     target: TARGET.optional,
-  }).to((body) => ({ kind: "run" as const, ...body })),
+  }),
 );
 
 const ID_PATTERN = "^[^\\s{}](?:[^{}]*[^\\s{}])?$";
@@ -490,15 +489,15 @@ const STEP_ID = define(
 const INNER_STEP: Shape<AgentStep> = new Shape(refTo("Step"), (part) => STEP.read(part));
 const STEP_LIST = define("StepList", listOf(INNER_STEP, { isFilled: true }));
 
+const STEPS = STEP_LIST.to((steps) => ({ steps }));
+
 /** What a step can do, by its key. */
 const ACTIONS = {
   message: MESSAGE.for({ description: "Says something." }).optional,
   llm: LLM.for({ description: "Lets a model answer." }).optional,
-  chain: STEP_LIST.to((steps) => ({ kind: "chain" as const, steps }))
-    .for({ description: "Steps in their order." }).optional,
-  combined: STEP_LIST.to((steps) => ({ kind: "combined" as const, steps }))
-    .for({ description: "Steps side by side." }).optional,
-  flow: FLOW.to((flow) => ({ kind: "flow" as const, flow })).for({ description: "Goes on elsewhere." })
+  chain: STEPS.for({ description: "Steps in their order." }).optional,
+  combined: STEPS.for({ description: "Steps side by side." }).optional,
+  flow: FLOW.to((flow) => ({ flow })).for({ description: "Goes on elsewhere." })
     .optional,
   "set-slot": SET_SLOT.for({ description: "Writes slots." }).optional,
   "api-call": API.for({ description: "Calls an HTTP API." }).optional,
@@ -510,7 +509,11 @@ const ACTIONS = {
   summarizer: SUMMARIZER.for({ description: 'Writes a summary to the slot "summary".' }).optional,
   gadget: GADGET.for({ description: "Calls a gadget.", isExtension: true }).optional,
   run: RUN.for({ description: "Runs a document or a prompt.", isExtension: true }).optional,
-} satisfies Readonly<Record<StepAction["kind"], Shape<StepAction | undefined>>>;
+} satisfies {
+  readonly [Kind in StepAction["kind"]]: Shape<
+    Omit<Extract<StepAction, { readonly kind: Kind }>, "kind"> | undefined
+  >;
+};
 
 const ONE_ACTION: MappingRule = {
   schema: {
@@ -539,8 +542,10 @@ const STEP: Shape<AgentStep> = define(
     }).or([]),
     ...ACTIONS,
   }, { rules: [ONE_ACTION] }).to(({ id, conditions, ...actions }, part) => {
-    const found: readonly (StepAction | undefined)[] = Object.values(actions);
-    const action = found.find((each) => each !== undefined) ?? NOTHING;
+    const bodies: Readonly<Record<string, object | undefined>> = actions;
+    const kind = part.keys.find((key) => Object.hasOwn(ACTIONS, key));
+    // What stands at the key of a kind is the rest of that kind.
+    const action = kind === undefined ? NOTHING : { kind, ...bodies[camel(kind)] } as StepAction;
     const { path, reading } = part.child(part.keys[0] ?? "") ?? part;
     const span = reading?.span(path) ?? { line: 1, column: 1 };
     return { id, conditions, path: pathText(part.path), span, ...action };

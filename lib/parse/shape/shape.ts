@@ -387,7 +387,8 @@ export function mapping<const Of extends Fields>(
   });
 }
 
-function camel(key: string): string {
+/** `memory-limit` as a name: `memoryLimit`. */
+export function camel(key: string): string {
   return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -24,48 +24,6 @@ const OF_MESSAGES: readonly string[] = ["role", "history", "media", "section"];
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What a syntax tree of Handlebars has that `*.prompt` files may not have; every node is looked at, from the first to the last. */
-function treeProblems(tree: unknown): readonly LineProblem[] {
-  const problems: LineProblem[] = [];
-  const rest: unknown[] = [tree];
-  while (rest.length > 0) {
-    const node = rest.pop();
-    if (Array.isArray(node)) pushReversed(rest, node);
-    else if (isRecord(node)) {
-      const message = problemOf(node);
-      if (message !== undefined) problems.push({ ...placeOf(node), message });
-      if (node.type !== "ContentStatement" && node.type !== "PathExpression") {
-        pushReversed(rest, partsOf(node));
-      }
-    }
-  }
-  return problems.sort(byPlace);
-}
-
-function pushReversed(rest: unknown[], nodes: readonly unknown[]): void {
-  for (let index = nodes.length - 1; index >= 0; index--) rest.push(nodes[index]);
-}
-
-/** Where nodes have other nodes, in the order of the text. */
-const PARTS: readonly string[] = [
-  "path",
-  "name",
-  "params",
-  "hash",
-  "pairs",
-  "value",
-  "program",
-  "body",
-  "inverse",
-];
-
-function partsOf(node: Node): readonly unknown[] {
-  return PARTS.flatMap((key) => {
-    const part = node[key];
-    return typeof part === "object" && part !== null ? [part] : [];
-  });
-}
-
 function problemOf(node: Node): string | undefined {
   switch (node.type) {
     case "PartialStatement":
@@ -126,12 +84,24 @@ export async function loadHandlebars(): Promise<HandlebarsBodies> {
   const compile = (body: string) =>
     own.compile(body, { noEscape: true, knownHelpersOnly: true, knownHelpers: KNOWN });
   const compiled = new Map<string, ReturnType<typeof compile>>();
+  /** What a syntax tree has that `*.prompt` files may not have. */
+  class Look extends library.Visitor {
+    readonly problems: LineProblem[] = [];
+
+    override accept(node: Parameters<InstanceType<typeof library.Visitor>["accept"]>[0]): void {
+      const message = problemOf({ ...node });
+      if (message !== undefined) this.problems.push({ ...placeOf({ ...node }), message });
+      super.accept(node);
+    }
+  }
   return {
     problems(body) {
       const tooDeep = levelsProblem(body);
       if (tooDeep !== undefined) return [tooDeep];
       try {
-        return treeProblems(own.parse(body));
+        const look = new Look();
+        look.accept(own.parse(body));
+        return look.problems.sort(byPlace);
       } catch (thrown) {
         return [syntaxProblem(body, thrown, Reflect.get(own, "Parser")?.lexer?.yylloc)];
       }
