@@ -1,6 +1,5 @@
 // One effect of an engine as a journaled step: done once, and answered from the journal or a record afterwards.
 import {
-  isJsonObject,
   type Json,
   messageOf,
   orAborted,
@@ -8,8 +7,8 @@ import {
   type StepError,
   type StepKind,
   type StepOutcome,
+  toldMs,
 } from "../core/core.ts";
-import type { ReplayedStep } from "./replay/replay.ts";
 import type { Run } from "./run.ts";
 
 /** What is to be done. */
@@ -24,8 +23,18 @@ export interface Effect {
   readonly isIdempotent: boolean;
   /** It is told to nobody, as a read: the journal and the record have it nevertheless. Default false. */
   readonly isSilent?: boolean;
-  /** @param tell takes text of it as it comes */
-  perform(tell: (text: string) => void): Promise<Json>;
+  /** What fails behind its abort is not known to be done. Default: the run's. */
+  readonly signal?: AbortSignal;
+  /** A failure is what came of it. Default true; else it is done again when the run is resumed. */
+  readonly keepsFailure?: boolean;
+  /** It is done now, and was not before. */
+  onFirst?(): void;
+  /**
+   * Undefined: nothing came of it, so that it is done again when the run is resumed.
+   *
+   * @param tell takes text of it as it comes
+   */
+  perform(tell: (text: string) => void): Promise<Json | undefined>;
 }
 
 /** An effect failed: as whoever resumes the run sees it too. */
@@ -39,52 +48,54 @@ export class EffectError extends Error {
   }
 }
 
-/** Performs an effect, or gives what came of it before. @throws {EffectError}; {DivergedError}; the reason of the run's signal */
-export async function performEffect(run: Run, effect: Effect): Promise<Json> {
-  const { key, kind, name, input, isIdempotent, isSilent = false } = effect;
-  const start = (attempt: number): void =>
-    isSilent ? undefined : run.emit({ type: "step-start", key, kind, name, attempt });
+/** The one door for effects: performs one, or gives what came of it before. @throws {EffectError}; {DivergedError}; the reason of the signal */
+export async function performEffect(run: Run, effect: Effect & { perform(): Promise<Json> }): Promise<Json>;
+export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined>;
+export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined> {
+  const { key, kind, name, input, isIdempotent, isSilent = false, signal = run.signal } = effect;
   const begun = run.begin({ key, kind, name, input, idempotent: isIdempotent });
   switch (begun.do) {
-    case "answer":
-      if (!isSilent) tellStepEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
-      return resultOf(begun.outcome);
+    case "answer": {
+      const outcome = await orAborted(begun.outcome, signal);
+      if (!isSilent) tellStepEnd(run, { key, ms: begun.ms, outcome }); // what the user has settled was not told yet
+      return resultOf(outcome);
+    }
     case "unverified":
       throw new EffectError({
         message:
           `${name} was started before the process ended, and its end is not known: it is not done again unasked (step "${key}")`,
         code: "unverified",
       });
-    case "replay":
-      start(begun.step.attempt);
-      return await replayed(run, { key, isSilent, step: begun.step });
     case "perform":
-      start(begun.attempt);
+      if (begun.attempt === 1) effect.onFirst?.();
+      if (!isSilent) run.emit({ type: "step-start", key, kind, name, attempt: begun.attempt });
       return await performed(run, effect);
     default:
       return begun satisfies never;
   }
 }
 
-async function performed(run: Run, { key, isSilent = false, perform }: Effect): Promise<Json> {
+async function performed(run: Run, effect: Effect): Promise<Json | undefined> {
+  const { key, isSilent = false, signal = run.signal, keepsFailure = true } = effect;
   const begunAt = run.clock.now();
   const end = (outcome: StepOutcome): Json => {
-    const ms = Math.round((run.clock.now() - begunAt) * 1000) / 1000;
+    const ms = toldMs(run.clock.now() - begunAt);
     run.finish(key, outcome, () => isSilent ? undefined : tellStepEnd(run, { key, ms, outcome }));
     return resultOf(outcome);
   };
   const mask = run.secrets?.stream();
   const show = (text: string): void => {
-    if (text === "") return;
-    run.part(key, { text });
-    run.emit({ type: "text-delta", step: key, text });
+    if (text !== "") run.emit({ type: "text-delta", step: key, text });
   };
   try {
-    const outcome = await orAborted(perform((text) => show(mask?.push(text) ?? text)), run.signal);
+    const outcome = await orAborted(effect.perform((text) => show(mask?.push(text) ?? text)), signal);
     show(mask?.end() ?? "");
-    return end({ ok: run.mask(outcome) });
+    if (outcome !== undefined) return end({ ok: run.mask(outcome) });
+    run.part(key, null); // only a record needs to know
+    return undefined;
   } catch (error) {
-    if (run.signal.aborted || error instanceof EffectError) throw error; // not known to be done: it stays open
+    const isOpen = run.signal.aborted || signal.aborted || error instanceof EffectError; // not known to be done
+    if (isOpen || !keepsFailure) throw error;
     return end({ error: failureOf(error, run) });
   }
 }
@@ -94,24 +105,6 @@ function failureOf(error: unknown, run: Run): StepError {
   return error instanceof PermissionRefused
     ? { message, code: "permission", flag: error.flag }
     : { message, code: "error" };
-}
-
-async function replayed(
-  run: Run,
-  { key, isSilent, step }: {
-    readonly key: string;
-    readonly isSilent: boolean;
-    readonly step: ReplayedStep;
-  },
-): Promise<Json> {
-  for await (const part of step.parts) {
-    if (isJsonObject(part) && typeof part.text === "string") {
-      run.emit({ type: "text-delta", step: key, text: part.text });
-    }
-  }
-  const outcome = await step.outcome;
-  if (!isSilent) tellStepEnd(run, { key, ms: 0, outcome });
-  return resultOf(outcome);
 }
 
 /** Tells how a step ended. */

@@ -6,7 +6,7 @@ import {
   type BeginOptions,
   Channel,
   type Clock,
-  type DivergedError,
+  DivergedError,
   type JournalStatus,
   type Json,
   type LinkedSignal,
@@ -31,7 +31,7 @@ import {
 import { ABORTED } from "../schedule/scheduler.ts";
 import type { Containers } from "./calls/container.ts";
 import { eventIdentity, Outbox } from "./outbox.ts";
-import type { Replay, ReplayedStep } from "./replay/replay.ts";
+import type { Replay } from "./replay/replay.ts";
 import type { DrainRun, RunDrain } from "./drain.ts";
 
 /** What every engine takes besides its own options. */
@@ -61,7 +61,14 @@ export interface RunOptions {
 }
 
 /** What an engine is to do with a step. */
-export type Begun = StepTurn | { readonly do: "replay"; readonly step: ReplayedStep };
+export type Begun =
+  | Exclude<StepTurn, { readonly do: "answer" }>
+  /** It was done; a replay gives what came of it when its turn has come. */
+  | {
+    readonly do: "answer";
+    readonly outcome: StepOutcome | Promise<StepOutcome>;
+    readonly ms: number;
+  };
 
 /** How a run ended. */
 export interface RunEnd {
@@ -157,18 +164,14 @@ export class Run {
     return this.#options.recorder !== undefined;
   }
 
-  get isReplay(): boolean {
-    return this.#options.replay !== undefined;
-  }
-
   start(kind: RunKind, file: string | undefined): void {
     this.#options.approvals?.follow(this);
     const { replay } = this.#options;
     replay?.listen({
-      onEvent: (event) => this.events.push(event),
-      onTold: (body) => {
-        if (body.type === "step-start" && body.kind === "model") this.#modelCalls++;
-        this.emit(body);
+      onEvent: (event, { isInside }) => {
+        if (event.type === "usage") this.#usage = addUsage(this.#usage, event);
+        if (isInside && event.type === "step-start" && event.kind === "model") this.#modelCalls++;
+        this.events.push(event);
       },
       onAbort: (reason) => this.#stop.abort(reason),
       onDiverged: (error) => this.#break({ error: error.message, reason: "diverged" }),
@@ -180,9 +183,9 @@ export class Run {
   emit(body: RunEventBody): void {
     const { secrets, recorder, replay } = this.#options;
     const masked = secrets === undefined ? body : secrets.maskJson(body);
+    if (replay !== undefined) return replay.tell(masked);
     if (this.#wasTold(masked)) return;
     if (masked.type === "usage") this.#usage = addUsage(this.#usage, masked);
-    if (replay !== undefined) return replay.tell(masked);
     const at = Math.round(this.elapsedMs * 1000) / 1000;
     const event: RunEvent = { ...masked, seq: ++this.#seq, at, run: this.id };
     recorder?.write({ type: "event", event });
@@ -199,18 +202,28 @@ export class Run {
     const { journal, recorder, replay } = this.#options;
     const masked = this.mask(step);
     if (step.kind === "model") this.#modelCalls++;
-    if (replay !== undefined) return { do: "replay", step: replay.begin(masked) };
+    if (replay !== undefined) return { do: "answer", outcome: replay.begin(masked), ms: 0 };
     recorder?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
     if (this.#drain?.refuses() === true) throw this.#drain.reason;
     if (options.isDeferred) this.#outbox.beforeStep({ isRead: false }); // its commit would keep that start too
-    const turn = journal.begin(masked, options);
+    const turn = this.#turnOf(journal, masked, options);
     if (turn.do === "perform") this.#drain?.began(step.key);
     const isRead = step.kind === "read";
     if (isRead) (this.#reads ??= new Set()).add(step.key);
     this.#outbox.beforeStep({ isRead });
     this.#assertWhole();
     return turn;
+  }
+
+  /** Whoever called, such as a tactic, may swallow what is thrown: the run is told that it is not the recorded one. */
+  #turnOf(journal: RunJournal, step: StepStart, options: BeginOptions): StepTurn {
+    try {
+      return journal.begin(step, options);
+    } catch (error) {
+      if (error instanceof DivergedError) this.diverged(error);
+      throw error;
+    }
   }
 
   /** Something of a deferred step is about to happen. @throws {Error} when the journal cannot be written */
@@ -275,8 +288,8 @@ export class Run {
 
   /** A moment on which it depends what happens: a replay waits for it. */
   moment(key: string): undefined | Promise<void> {
-    const seen = this.lookUp(key, () => null, { note: () => null, from: () => null });
-    return seen instanceof Promise ? seen.then(() => undefined) : undefined;
+    this.part(key, null);
+    return this.#options.replay?.moment(key);
   }
 
   /** Text of the run's own source, as it comes; a source that cannot be read twice is kept. */

@@ -116,6 +116,6 @@ function wordsSoFar({ live, isInterrupted }: ConversationSession, { run, journal
 /** What the person said that began a turn. */
 function saidIn({ steps }: RunTrace, turn: number): readonly string[] {
   const outcome = steps.find(({ key }) => key === `turn[${turn}]`)?.outcome;
-  const { text } = outcome === undefined ? {} : readTurnStart(outcome);
+  const { text } = outcome !== undefined && "ok" in outcome ? readTurnStart(outcome.ok) : {};
   return text === undefined ? [] : [`> ${text}\n`];
 }

@@ -3,7 +3,6 @@ import {
   type Clock,
   type DialogMessage,
   dialogMessage,
-  DivergedError,
   type Json,
   linkedSignal,
   type Message,
@@ -270,7 +269,6 @@ export class Dialog {
         return await runTurn(turn, { run, signal: linked.signal, budget: host.budget, place });
       } catch (error) {
         const state = turn?.state ?? initialState(limits);
-        if (error instanceof DivergedError) run.diverged(error); // whoever called may swallow it
         if (error instanceof AgentError || !linked.signal.aborted) throw error;
         throw failure("the call was aborted", { name, code: "aborted", state, error });
       }

@@ -1,13 +1,5 @@
 // Prompts that are asked by calls (calls.md 5): the turns of each are steps of the run, below the key of its call.
-import {
-  DivergedError,
-  isRecord,
-  type Json,
-  type Model,
-  ModelError,
-  orAborted,
-  PromptError,
-} from "../../core/core.ts";
+import { isRecord, type Json, type Model, ModelError, orAborted, PromptError } from "../../core/core.ts";
 import { dotpromptSettings } from "../../prompt/dotprompt/fields.ts";
 import { type PromptFileProblem, promptTrouble } from "../../prompt/prompt_trouble.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
@@ -54,7 +46,6 @@ export function promptCalls(
         const prompts = await orAborted(opened ??= open(), call.signal);
         return await ask(call, { prompts, prompt: findPrompt(path, prompts), args });
       } catch (error) {
-        if (error instanceof DivergedError) call.run.diverged(error);
         throw failureOf(error);
       }
     },

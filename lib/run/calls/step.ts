@@ -5,6 +5,7 @@ import {
   CrashError,
   InputError,
   isJsonObject,
+  isPromise,
   type Json,
   messageOf,
   PermissionRefused,
@@ -15,7 +16,6 @@ import {
   toJson,
 } from "../../core/core.ts";
 import { untypedTree } from "../../schema/text_value.ts";
-import type { ReplayedStep } from "../replay/replay.ts";
 import type { Run } from "../run.ts";
 import { PlaceholderError } from "./gadget.ts";
 
@@ -73,15 +73,15 @@ export class CallStep {
       case "perform":
         this.#isBegun = true;
         return undefined;
-      case "answer":
-        return resultOrThrow(begun.outcome);
+      case "answer": {
+        const { outcome } = begun;
+        return isPromise(outcome) ? outcome.then(resultOrThrow) : resultOrThrow(outcome);
+      }
       case "unverified":
         throw new CallError(
           `Started before the process ended, and its end is not known: it is not run again unasked (step "${key}")`,
           "unverified",
         );
-      case "replay":
-        return this.#replayed(begun.step);
       default:
         return begun satisfies never;
     }
@@ -89,7 +89,6 @@ export class CallStep {
 
   /** The input is there and fits: the gadget starts. */
   started(): void {
-    if (this.#isBegun) this.#run.part(this.#options.key, { started: true });
     this.#run.emit({ type: "call-run", ...this.#options.place });
   }
 
@@ -108,7 +107,6 @@ export class CallStep {
     }
     if (this.#isClosed) return;
     const progress = { done, ...(total === undefined ? {} : { total }) };
-    if (this.#isBegun) this.#run.part(this.#options.key, { progress });
     this.#run.emit({ type: "call-progress", ...this.#options.place, ...progress });
   }
 
@@ -129,21 +127,7 @@ export class CallStep {
   }
 
   #tellLog(text: string): void {
-    if (this.#isBegun) this.#run.part(this.#options.key, { log: text });
     this.#run.emit({ type: "call-log", ...this.#options.place, text });
-  }
-
-  async #replayed({ parts, outcome }: ReplayedStep): Promise<Json> {
-    for await (const part of parts) {
-      if (!isJsonObject(part)) continue;
-      if (part.started === true) this.started();
-      else if (typeof part.log === "string") this.log(part.log);
-      else if (part.progress !== undefined && isJsonObject(part.progress)) {
-        const { done, total } = part.progress;
-        this.progress(Number(done), total === undefined ? undefined : Number(total));
-      }
-    }
-    return resultOrThrow(await outcome);
   }
 }
 

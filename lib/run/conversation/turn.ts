@@ -18,7 +18,6 @@ import {
   objectOrEmpty,
   PermissionRefused,
   type RunEvent,
-  type StepOutcome,
   toJson,
   turnKey,
 } from "../../core/core.ts";
@@ -27,7 +26,7 @@ import { Outlet, RootBranch, type Told } from "./branch.ts";
 import { performLeaf } from "./leaf.ts";
 import { ConversationWalk, type Entry, StepCount, StepFailure } from "./walk.ts";
 import type { ConversationMeans } from "./work.ts";
-import { EffectError } from "../effect.ts";
+import { EffectError, performEffect } from "../effect.ts";
 import type { Run, RunEnd, RunOptions } from "../run.ts";
 import { endingRun, modelReason } from "../work_run.ts";
 
@@ -65,14 +64,20 @@ export function runConversationTurn(options: ConversationTurnOptions): AsyncIter
 
 /** What began the turn is kept before anything comes of it. */
 async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Promise<TurnStart> {
-  const key = turnKey(turn);
-  const begun = run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
-  if (begun.do === "answer") return readTurnStart(begun.outcome);
-  if (begun.do === "replay") return readTurnStart(await begun.step.outcome);
-  if (start === undefined) throw new Error(`Turn ${turn} of this conversation was not kept: say it again`);
-  const kept = run.mask(turnStartJson(start));
-  run.finish(key, { ok: kept });
-  return readTurnStart({ ok: kept });
+  const kept = await performEffect(run, {
+    key: turnKey(turn),
+    kind: "ask",
+    name: "user",
+    input: null,
+    isIdempotent: true,
+    isSilent: true,
+    keepsFailure: false,
+    perform() {
+      if (start !== undefined) return Promise.resolve(toJson(start));
+      throw new Error(`Turn ${turn} of this conversation was not kept: say it again`);
+    },
+  });
+  return readTurnStart(kept);
 }
 
 class ConversationTurn {
@@ -242,14 +247,9 @@ export interface TurnStart {
   readonly hash: string;
 }
 
-/** As the journal keeps it. */
-function turnStartJson(start: TurnStart): Json {
-  return toJson(start);
-}
-
-/** The same, read back. */
-export function readTurnStart(outcome: StepOutcome): TurnStart {
-  const kept = objectOrEmpty("ok" in outcome ? outcome.ok : undefined);
+/** As the journal has kept it. */
+export function readTurnStart(json: Json): TurnStart {
+  const kept = objectOrEmpty(json);
   const { session, module, global } = objectOrEmpty(kept.slots);
   const given: readonly Json[] = Array.isArray(kept.given) ? kept.given : [];
   return {

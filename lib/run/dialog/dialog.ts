@@ -9,16 +9,15 @@ import {
   ModelError,
   type ModelRequest,
   type RunEvent,
-  type StepOutcome,
 } from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
 import type { Budget } from "../budget.ts";
 import { findGadget } from "../calls/gadget.ts";
+import { performEffect } from "../effect.ts";
 import type { CallLimits } from "../calls/graph.ts";
 import { CallError } from "../calls/step.ts";
 import { ContextWindow } from "./context_window.ts";
-import type { ReplayedStep } from "../replay/replay.ts";
 import type { Run, RunEnd, RunOptions } from "../run.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
 import { ASK_POLICY, type TurnPolicy } from "../turn/turn.ts";
@@ -242,30 +241,22 @@ export async function talk(
   }
 }
 
+const NEVER = new AbortController().signal;
+
 async function hear(
   run: Run,
   { source, n }: { readonly source: DialogSource; readonly n: number },
 ): Promise<string | undefined> {
-  const key = `say[${n}]`;
-  const begun = run.begin({ key, kind: "ask", name: "user", input: null, idempotent: true });
-  if (begun.do === "answer") return textOf(begun.outcome);
-  if (begun.do === "replay") return await replayed(begun.step);
-  const said = await source.next(n);
-  if (said === undefined) {
-    run.part(key, null); // only a record needs to know: a resumed talk asks again
-    return undefined;
-  }
-  const text = run.mask(said);
-  run.finish(key, { ok: text });
-  return text;
-}
-
-function textOf(outcome: StepOutcome): string | undefined {
-  return "ok" in outcome && typeof outcome.ok === "string" ? outcome.ok : undefined;
-}
-
-/** A part instead of an outcome: nothing more was said. */
-async function replayed({ parts, outcome }: ReplayedStep): Promise<string | undefined> {
-  for await (const _end of parts) return undefined;
-  return textOf(await outcome);
+  const said = await performEffect(run, {
+    key: `say[${n}]`,
+    kind: "ask",
+    name: "user",
+    input: null,
+    isIdempotent: true,
+    isSilent: true,
+    signal: NEVER, // whoever is asked gives nothing when the run is aborted
+    keepsFailure: false,
+    perform: () => source.next(n),
+  });
+  return typeof said === "string" ? said : undefined;
 }

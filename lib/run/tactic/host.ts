@@ -1,21 +1,10 @@
 // The effects of a tactic in a run.
-import {
-  DivergedError,
-  type Json,
-  messageOf,
-  orAborted,
-  PromptError,
-  type StepOutcome,
-  toJson,
-  toldMs,
-} from "../../core/core.ts";
+import { type Json, messageOf, PromptError, toJson } from "../../core/core.ts";
 import type { PromptRegistry } from "../../prompt/registry.ts";
 import { foundValue } from "../../schema/issue.ts";
 import type { Agent } from "../agent/agent.ts";
-import { tellStepEnd } from "../effect.ts";
+import { EffectError, performEffect } from "../effect.ts";
 import { orderOf } from "../replay/program_order.ts";
-import type { ReplayedStep } from "../replay/replay.ts";
-import type { Begun, Run } from "../run.ts";
 import type { TacticHost } from "./tactic.ts";
 import { contentHash, inKey, inPlace, insideOf, WorkPlace } from "../replay/work_place.ts";
 
@@ -122,24 +111,20 @@ async function tacticStep<Outcome>(
   },
 ): Promise<Outcome> {
   const { run } = place;
-  const begun = beginStep(run, { key, name, input });
-  switch (begun.do) {
-    case "answer":
-      tellStepEnd(run, { key, ms: begun.ms, outcome: begun.outcome }); // what the user has settled was not told yet
-      return outcomeOf(begun.outcome);
-    case "replay":
-      return await replayed(run, { key, name, step: begun.step });
-    case "unverified":
-      throw new Error(
-        `Step "${key}" was started before the process ended, and its end is not known: it is not done again unasked`,
-      );
-    case "perform": {
-      if (begun.attempt === 1) warnOfTwice(place, key);
-      run.emit({ type: "step-start", key, kind: "step", name, attempt: begun.attempt });
-      return await performed(run, { key, perform });
-    }
-    default:
-      return begun satisfies never;
+  try {
+    const outcome = await performEffect(run, {
+      key,
+      kind: "step",
+      name,
+      input,
+      isIdempotent: false,
+      onFirst: () => warnOfTwice(place, key),
+      perform: async () => toJson(await insideOf(key, { run, work: perform }) ?? null),
+    });
+    return asOutcome(outcome);
+  } catch (error) {
+    if (!(error instanceof EffectError)) throw error;
+    throw new Error(error.message); // as a resumed run will see it
   }
 }
 
@@ -153,56 +138,6 @@ function warnOfTwice({ run, whole }: WorkPlace, key: string): void {
       `${key} is done now, and ${done} was done before the run was resumed: if both are meant to be one, it is done twice; ` +
       "begin it before the step or the call that it lies in",
   });
-}
-
-/** A tactic may swallow what it throws: the run is told that it is not the recorded one. */
-function beginStep(
-  run: Run,
-  { key, name, input }: { readonly key: string; readonly name: string; readonly input: Json },
-): Begun {
-  try {
-    return run.begin({ key, kind: "step", name, input, idempotent: false });
-  } catch (error) {
-    if (error instanceof DivergedError) run.diverged(error);
-    throw error;
-  }
-}
-
-async function replayed<Outcome>(
-  run: Run,
-  { key, name, step }: { readonly key: string; readonly name: string; readonly step: ReplayedStep },
-): Promise<Outcome> {
-  run.emit({ type: "step-start", key, kind: "step", name, attempt: step.attempt });
-  const outcome = await step.outcome;
-  tellStepEnd(run, { key, ms: 0, outcome });
-  return outcomeOf(outcome);
-}
-
-async function performed<Outcome>(
-  run: Run,
-  { key, perform }: { readonly key: string; readonly perform: () => Outcome | Promise<Outcome> },
-): Promise<Outcome> {
-  const begunAt = run.clock.now();
-  const ms = (): number => toldMs(run.clock.now() - begunAt);
-  const end = (outcome: StepOutcome): void =>
-    run.finish(key, outcome, () => tellStepEnd(run, { key, ms: ms(), outcome }));
-  try {
-    const outcome = toJson(
-      run.mask(toJson(await orAborted(insideOf(key, { run, work: perform }), run.signal) ?? null)),
-    );
-    end({ ok: outcome });
-    return asOutcome(outcome);
-  } catch (error) {
-    if (run.signal.aborted) throw error; // not known to be done: it stays open
-    const failed = { message: run.mask(messageOf(error)), code: "error" };
-    end({ error: failed });
-    throw new Error(failed.message, { cause: error }); // as a resumed run will see it
-  }
-}
-
-function outcomeOf<Outcome>(outcome: StepOutcome): Outcome {
-  if ("error" in outcome) throw new Error(outcome.error.message);
-  return asOutcome(outcome.ok);
 }
 
 /** What a step gives is JSON, or it could not be kept: the type is the word of whoever wrote the step. */

@@ -2,7 +2,6 @@
 // kept with the start of that call; when the process or the connection ends there, that is the whole answer.
 import {
   eachUntilAborted,
-  isJsonObject,
   type Json,
   type Message,
   messageOf,
@@ -11,6 +10,7 @@ import {
   modelErrorCode,
   type ModelPart,
   type ModelRequest,
+  orAborted,
   parseJson,
   type Reasoning,
   type Secrets,
@@ -30,7 +30,6 @@ import {
   cutOffBy,
   type ModelAnswer,
 } from "./model_answer.ts";
-import type { ReplayedStep } from "../replay/replay.ts";
 import type { Run } from "../run.ts";
 
 /** One question to a model. */
@@ -71,14 +70,13 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
   });
   const step = new ModelStep(options);
   if (begun.do === "answer") {
-    if ("ok" in begun.outcome) return await step.giveAgain(answerFrom(begun.outcome.ok, model.id));
-    const { message, code, flag } = begun.outcome.error;
+    const outcome = await orAborted(begun.outcome, options.signal ?? run.signal);
+    if ("ok" in outcome) return await step.giveAgain(answerFrom(outcome.ok, model.id));
+    const { message, code, flag } = outcome.error;
     if (code !== "aborted") model.answered?.(options.request, { isFailure: true }); // that, too, was its answer
     throw new ModelError(message, { code: modelErrorCode(code), flag });
   }
-  const attempt = begun.do === "replay" ? begun.step.attempt : begun.attempt;
-  run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt });
-  if (begun.do === "replay") return await step.replay(begun.step);
+  run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt: begun.attempt });
   if (begun.do === "perform" && begun.prefix !== undefined) {
     return await step.takeAsWhole(answerFromPieces(begun.prefix, model.id));
   }
@@ -144,17 +142,6 @@ class ModelStep {
       );
       this.#signal.throwIfAborted();
       await this.#arrived(this.#masked?.end() ?? []);
-      if (this.#finish === undefined) this.#run.part(this.#options.key, END_PART);
-      return await this.#whenEnded();
-    } catch (error) {
-      return this.#brokenOff(error);
-    }
-  }
-
-  async replay({ parts }: ReplayedStep): Promise<ModelAnswer> {
-    try {
-      await eachUntilAborted(upToFinish(parts), (part) => this.#take(part), this.#signal);
-      this.#signal.throwIfAborted();
       return await this.#whenEnded();
     } catch (error) {
       return this.#brokenOff(error);
@@ -322,7 +309,7 @@ class ModelStep {
   }
 }
 
-/** An error in place of a part. */
+/** A failure as a record has it, whether a journal keeps it or not. */
 function problemJson({ message, code, status, flag }: ModelError): Json {
   return toJson({ type: "problem", message, code, status, flag });
 }
@@ -330,45 +317,6 @@ function problemJson({ message, code, status, flag }: ModelError): Json {
 function retryText({ error, delayMs, model }: Extract<ModelPart, { readonly type: "retry" }>): string {
   const next = model === undefined ? againIn(delayMs) : `${model} takes over`;
   return `${error}; ${next}`;
-}
-
-/** In a record: the stream has ended without a `finish`. */
-const END_PART = { type: "end" } as const;
-
-/** The parts of a record; its outcome comes behind what the calls of the answer have done. */
-async function* upToFinish(parts: AsyncIterable<Json>): AsyncGenerator<ModelPart> {
-  for await (const json of parts) {
-    if (isJsonObject(json) && json.type === END_PART.type) return;
-    const part = partFrom(json);
-    yield part;
-    if (part.type === "finish") return;
-  }
-}
-
-/** A part as a record has it. @throws {ModelError} the recorded one. */
-function partFrom(json: Json): ModelPart {
-  const part: Record<string, unknown> = isJsonObject(json) ? { ...json } : {};
-  if (part.type === "problem") {
-    const { message, code, status, flag } = part;
-    throw new ModelError(String(message), {
-      code: modelErrorCode(code),
-      ...(typeof status === "number" && { status }),
-      ...(typeof flag === "string" && { flag }),
-    });
-  }
-  if (isModelPart(part)) return part;
-  throw new ModelError(`The record has a part that is none: ${JSON.stringify(json).slice(0, 200)}`, {
-    code: "answer",
-  });
-}
-
-const PART_TYPES: ReadonlySet<unknown> = new Set<ModelPart["type"]>(
-  ["text", "reasoning", "call-start", "call-delta", "call", "call-cut", "thought", "retry", "finish"],
-);
-
-/** Its type is known; that what stands beside it fits is what the reader of records has looked at. */
-function isModelPart(part: object): part is ModelPart {
-  return "type" in part && PART_TYPES.has(part.type);
 }
 
 // A secret that a model says in pieces is one still: it is taken out before anybody gets the pieces, a record too.

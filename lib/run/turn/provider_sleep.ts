@@ -1,13 +1,6 @@
-import {
-  isJsonObject,
-  linkedSignal,
-  ModelError,
-  type ModelErrorCode,
-  orAborted,
-  type StepOutcome,
-} from "../../core/core.ts";
+import { linkedSignal, ModelError, type ModelErrorCode, objectOrEmpty } from "../../core/core.ts";
 import { performEffect } from "../effect.ts";
-import type { Begun, Run } from "../run.ts";
+import type { Run } from "../run.ts";
 
 /** A wait for a provider. */
 export interface ProviderSleep {
@@ -37,22 +30,26 @@ export async function sleepForProvider(
   { run, signal, wake, key, ms, error, warn = (text) => run.emit({ type: "warning", text }) }: ProviderSleep,
 ): Promise<void> {
   const tell = (waited: number): void => warn(`${error.message}; ${againIn(waited)}`);
-  const begun: Begun = run.isKept
-    ? run.begin({ key, kind: "step", name: "wait", input: null, idempotent: true })
-    : { do: "perform", attempt: 1 };
-  if (begun.do === "answer") return tell(waitedMs(begun.outcome) ?? ms);
-  const chosen = run.lookUp(`${key}/ms`, () => ms, { note: (found) => found, from: Number });
-  tell(await orAborted(chosen, signal));
-  if (begun.do === "replay") {
-    await orAborted(begun.step.outcome, signal);
-    return;
-  }
-  using waking = linkedSignal([signal, wake]);
-  const sleeping = run.clock.sleep(ms, waking.signal).catch((thrown) => {
-    if (wake?.aborted !== true) throw thrown;
+  let isTold = false;
+  const waited = await performEffect(run, {
+    key,
+    kind: "step",
+    name: "wait",
+    input: null,
+    isIdempotent: true,
+    isSilent: true,
+    signal,
+    async perform() {
+      tell(ms);
+      isTold = true;
+      using waking = linkedSignal([signal, wake]);
+      await run.clock.sleep(ms, waking.signal).catch((thrown) => {
+        if (wake?.aborted !== true) throw thrown;
+      });
+      return { ms };
+    },
   });
-  await orAborted(sleeping, signal);
-  if (run.isKept) run.finish(key, { ok: { ms } });
+  if (!isTold) tell(Number(objectOrEmpty(waited).ms ?? ms));
 }
 
 /** The error as it came: what a journal and a record have of it lacks what the provider asked to wait, which is a step of its own. */
@@ -62,27 +59,20 @@ export async function askedToWait(
 ): Promise<ModelError> {
   if (error.code !== "rate-limit" || !run.isKept) return error;
   const own = error.retryAfterMs ?? null;
-  const asked = await orAborted(
-    performEffect(run, {
-      key,
-      kind: "step",
-      name: "asked to wait",
-      input: null,
-      isIdempotent: true,
-      isSilent: true,
-      perform: () => Promise.resolve(own),
-    }),
+  const asked = await performEffect(run, {
+    key,
+    kind: "step",
+    name: "asked to wait",
+    input: null,
+    isIdempotent: true,
+    isSilent: true,
     signal,
-  );
+    perform: () => Promise.resolve(own),
+  });
   if (asked === own) return error;
   const { message, code, status, flag } = error;
   const retryAfterMs = typeof asked === "number" ? asked : undefined;
   return new ModelError(message, { code, cause: error, status, flag, retryAfterMs });
-}
-
-function waitedMs(outcome: StepOutcome): number | undefined {
-  if (!("ok" in outcome) || !isJsonObject(outcome.ok)) return undefined;
-  return typeof outcome.ok.ms === "number" ? outcome.ok.ms : undefined;
 }
 
 const PASSING: ReadonlySet<ModelErrorCode> = new Set(["rate-limit", "server", "network", "timeout"]);
