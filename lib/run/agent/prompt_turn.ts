@@ -16,7 +16,6 @@ import type { HandlerEvent } from "../../prompt/handler.ts";
 import { handlerChild, HandlerError } from "../../prompt/handler_child.ts";
 import type { AgentLimits } from "../../prompt/limits.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
-import { BudgetError, type BudgetReached } from "../budget.ts";
 import {
   AgentError,
   type AgentErrorCode,
@@ -160,10 +159,6 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       error,
     });
     return undefined;
-  }
-
-  stopped(reached: BudgetReached): never {
-    throw new BudgetError(reached);
   }
 
   /** An error of this turn, whose state is `failure` from now on. */

@@ -10,6 +10,7 @@ import {
   maybeJsonObject,
   type Message,
   messageOf,
+  ModelError,
   toJson,
 } from "../../core/core.ts";
 import { alignHeadings } from "../../document/pieces.ts";
@@ -32,7 +33,7 @@ import { answerContract } from "../turn/answer_contract.ts";
 import { CallError } from "../calls/step.ts";
 import { fileValue, meansOfCall, wantedFile } from "./file_calls.ts";
 import type { ContainerCall } from "../calls/container.ts";
-import type { DocumentTools, ToolAnswer } from "./calls.ts";
+import { type DocumentTools, runDocumentCalls, type ToolAnswer } from "./calls.ts";
 import { limitsOf } from "./means.ts";
 import {
   effectOf,
@@ -47,12 +48,12 @@ import {
 } from "./operation.ts";
 import type { DocumentEnd } from "./run_file.ts";
 import { fileFailure } from "./files.ts";
-import { DocumentTurn } from "./turn.ts";
 import { performEffect } from "../effect.ts";
 import { notedModel } from "../turn/noted_model.ts";
 import { OperationError } from "./failure.ts";
 import { toolSpecOf } from "../turn/offered.ts";
-import { runTurn } from "../turn/turn.ts";
+import { askForAnswer, DOCUMENT_POLICY } from "../turn/turn.ts";
+import { whyBad } from "../turn/model_answer.ts";
 
 const HEADER = "LLM response block";
 
@@ -72,26 +73,55 @@ export async function performLlmOperation(
     key: `${key}/model`,
     find: () => means.models.find(modelName(operation)),
   });
-  const turn = new DocumentTurn({
+  const contract = schema && answerContract(schema);
+  const stop = fields.stopSequences;
+  const answer = await askForAnswer<string>({
     run,
-    signal: run.signal,
-    keyPrefix: `${key}/`,
+    budget: means.budget,
+    place: `${key}/`,
+    policy: {
+      ...DOCUMENT_POLICY,
+      rounds: fields.toolsTurnsMax ?? limitsOf(file, means).toolTurns,
+      contractRetries: fields.retries,
+      transportRetries: fields.retries,
+    },
     model,
     messages,
-    tools,
-    toolTurnsMax: fields.toolsTurnsMax ?? limitsOf(file, means).toolTurns,
-    retries: fields.retries,
-    contract: schema && answerContract(schema),
-    temperature,
-    stop: fields.stopSequences,
+    tools: tools.specs,
+    about: { stop: [...stop], temperature: temperature ?? null, ...(schema && { schema }) },
+    request: { temperature, ...(stop.length > 0 && { stop }) },
+    form: { schema },
     keepsFailure: fields.onError === "continue" || means.keepsFailures === true,
     random: means.random,
-    onTools: (answers, place) => insertToolBlocks(operation, { answers, place }),
+    placeOf: (n) => `${key}/turn[${n}]/`,
+    async call(calls, place) {
+      const answers = await runDocumentCalls(calls, { run, signal: run.signal, tools, keyPrefix: place });
+      insertToolBlocks(operation, { answers, place });
+      return answers.map(({ id, name, text }): Message => ({ role: "tool", id, name, content: text }));
+    },
+    read(text, answer) {
+      if (text.trim() === "") throw new OperationError(whyBad("the model gave an empty answer", answer));
+      const checked = contract?.check(text) ?? { text };
+      return "text" in checked ? { value: checked.text } : checked;
+    },
+    misfit: (why, attempts) =>
+      new OperationError(
+        `the answer does not match the schema after ${attempts} ${
+          attempts === 1 ? "attempt" : "attempts"
+        }: ${why}`,
+      ),
+    givenUp,
   });
-  const answer = await runTurn(turn, { run, budget: means.budget, place: `${key}/` });
   await saveAnswer(operation, answer);
   await insertAnswer(operation, answer);
   return answer;
+}
+
+function givenUp(error: ModelError, attempts: number): Error {
+  if (error.code === "permission" || error.code === "config") return error;
+  const { message, code, status, flag } = error;
+  const after = attempts === 1 ? "" : ` after ${attempts} attempts`;
+  return new ModelError(`model call failed${after}: ${message}`, { code, cause: error, status, flag });
 }
 
 /** `provider` and `model` together, or the nearest word on the model (documents.md 7.6, 3). */

@@ -14,7 +14,6 @@ import { toPointer } from "../../schema/issue.ts";
 import { JsonValidator } from "../../schema/json_validator.ts";
 import { type PreparedSchema, prepareSchema } from "../../schema/prepare_schema.ts";
 import { issuesText, validateInput } from "../../schema/validate.ts";
-import type { AnswerContract } from "../document/turn.ts";
 
 /** What a contract says of an answer. */
 export type ContractResult =
@@ -58,6 +57,13 @@ export function schemaContract(schema: Schema): OutputContract {
 }
 
 const ANY_TYPE = ["object", "array", "string", "number", "boolean", "null"];
+
+/** What an answer has to be. */
+export interface AnswerContract {
+  readonly schema: JsonObject;
+  /** The JSON text of an answer, or why it is none: `it is not JSON`, `/items/0: type`. */
+  check(answer: string): { readonly text: string } | { readonly why: string };
+}
 
 /**
  * The contract of an @llm with a `schema` (documents.md 7.10): the answer, out of one enclosing fence, is JSON that fits it.
