@@ -1,155 +1,42 @@
 import type { SQLInputValue } from "node:sqlite";
-import { JournalError, type JournalStatus, type StepKind } from "../core/core.ts";
-import type { FileRow, Lease, RunRow, StepRow } from "./store.ts";
+import { JournalError } from "../core/core.ts";
+import type { CheckpointMark, Lease, RunRow, StepRow } from "./store.ts";
 
 /** A row as SQLite gives it. */
 export type SqliteRow = Readonly<Record<string, unknown>>;
 
-const STATUSES: readonly JournalStatus[] = ["running", "held", "done", "failed", "stopped"];
-const KINDS: readonly StepKind[] = [
-  "model",
-  "gadget",
-  "shell",
-  "http",
-  "read",
-  "write",
-  "ask",
-  "source",
-  "step",
-];
+/** Reads the value of a column. @throws {JournalError} when it holds something else */
+type Reader<Value> = (row: SqliteRow, column: string) => Value;
 
-/** The columns of `runs`, as {@linkcode runValues} gives them. */
-export const RUN_COLUMNS: readonly string[] = [
-  "id",
-  "kind",
-  "file",
-  "status",
-  "started_at",
-  "updated_at",
-  "usage",
-  "steps",
-  "ticks",
-  "elapsed_ms",
-  "owner_token",
-  "owner_host",
-  "owner_pid",
-  "owner_started",
-  "owner_since",
-  "owner_seen",
-];
+/** How each field of a row is read, in the order of the columns. */
+type Readers<Row> = { readonly [Field in keyof Required<Row>]: Reader<Row[Field]> };
 
-/** A run's values, in the order of the columns. */
-export function runValues(row: RunRow): SQLInputValue[] {
-  const { lease } = row;
-  return [
-    row.id,
-    row.kind,
-    row.file ?? null,
-    row.status,
-    row.startedAt,
-    row.updatedAt,
-    row.usage,
-    row.steps,
-    row.ticks,
-    row.elapsedMs,
-    lease?.token ?? null,
-    lease?.host ?? null,
-    lease?.pid ?? null,
-    lease?.startedAt ?? null,
-    lease?.since ?? null,
-    lease?.seenAt ?? null,
-  ];
+/** Rows of one table, whose columns are called like their fields: `beganTick` is `began_tick`. */
+export interface Table<Row> {
+  readonly columns: readonly string[];
+  /** In the order of the columns. */
+  values(row: Row | undefined): SQLInputValue[];
+  /** @throws {JournalError} when a column holds what it cannot */
+  row(row: SqliteRow): Row;
 }
 
-/** A row of `runs`. */
-export function runRow(row: SqliteRow): RunRow {
+function table<Row extends object>(readers: Readers<Row>, prefix = ""): Table<Row> {
+  const fields = Object.entries<Reader<unknown>>(readers).map(([field, read]) => ({
+    field,
+    read,
+    column: prefix + field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  }));
   return {
-    id: text(row, "id"),
-    kind: text(row, "kind"),
-    file: maybeText(row, "file"),
-    status: oneOf(STATUSES, row, "status"),
-    startedAt: number(row, "started_at"),
-    updatedAt: number(row, "updated_at"),
-    usage: text(row, "usage"),
-    steps: number(row, "steps"),
-    ticks: number(row, "ticks"),
-    elapsedMs: number(row, "elapsed_ms"),
-    lease: maybeLease(row),
+    columns: fields.map(({ column }) => column),
+    values: (row = {} as Row) => fields.map(({ field }) => sqlValue(row[field as keyof Row])),
+    row: (row) =>
+      Object.fromEntries(fields.map(({ field, column, read }) => [field, read(row, column)])) as Row,
   };
 }
 
-function maybeLease(row: SqliteRow): Lease | undefined {
-  const token = maybeText(row, "owner_token");
-  if (token === undefined) return undefined;
-  const startedAt = maybeText(row, "owner_started");
-  return {
-    token,
-    host: text(row, "owner_host"),
-    pid: number(row, "owner_pid"),
-    startedAt,
-    since: number(row, "owner_since"),
-    seenAt: number(row, "owner_seen"),
-  };
-}
-
-/** The columns of `steps` behind `run`, as {@linkcode stepValues} gives them. */
-export const STEP_COLUMNS: readonly string[] = [
-  "key",
-  "kind",
-  "name",
-  "input",
-  "input_hash",
-  "idempotent",
-  "outcome",
-  "started_at",
-  "ended_at",
-  "attempt",
-  "began_tick",
-  "ended_tick",
-  "seen_seq",
-];
-
-/** A step's values, in the order of the columns. */
-export function stepValues(row: StepRow): SQLInputValue[] {
-  return [
-    row.key,
-    row.kind,
-    row.name,
-    row.input,
-    row.inputHash,
-    row.idempotent ? 1 : 0,
-    row.outcome ?? null,
-    row.startedAt,
-    row.endedAt ?? null,
-    row.attempt,
-    row.beganTick,
-    row.endedTick ?? null,
-    row.seenSeq,
-  ];
-}
-
-/** A row of `steps`. */
-export function stepRow(row: SqliteRow): StepRow {
-  return {
-    key: text(row, "key"),
-    kind: oneOf(KINDS, row, "kind"),
-    name: text(row, "name"),
-    input: text(row, "input"),
-    inputHash: text(row, "input_hash"),
-    idempotent: number(row, "idempotent") === 1,
-    outcome: maybeText(row, "outcome"),
-    startedAt: number(row, "started_at"),
-    endedAt: maybeNumber(row, "ended_at"),
-    attempt: number(row, "attempt"),
-    beganTick: number(row, "began_tick"),
-    endedTick: maybeNumber(row, "ended_tick"),
-    seenSeq: number(row, "seen_seq"),
-  };
-}
-
-/** A row of `files` with its text. */
-export function fileRow(row: SqliteRow): FileRow {
-  return { path: text(row, "path"), text: text(row, "text") };
+function sqlValue(value: unknown): SQLInputValue {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return typeof value === "string" || typeof value === "number" ? value : null;
 }
 
 /** The value of a column that holds text. @throws {JournalError} when it does not. */
@@ -164,17 +51,12 @@ export function number(row: SqliteRow, column: string): number {
   return typeof value === "number" ? value : wrong(column, value);
 }
 
-function maybeText(row: SqliteRow, column: string): string | undefined {
-  return row[column] === null ? undefined : text(row, column);
+function maybe<Value>(read: Reader<Value>): Reader<Value | undefined> {
+  return (row, column) => row[column] === null ? undefined : read(row, column);
 }
 
-function maybeNumber(row: SqliteRow, column: string): number | undefined {
-  return row[column] === null ? undefined : number(row, column);
-}
-
-function oneOf<Word extends string>(words: readonly Word[], row: SqliteRow, column: string): Word {
-  const value = row[column];
-  return words.find((word) => word === value) ?? wrong(column, value);
+function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
+  return (row, column) => words.find((word) => word === row[column]) ?? wrong(column, row[column]);
 }
 
 function wrong(column: string, value: unknown): never {
@@ -184,3 +66,76 @@ function wrong(column: string, value: unknown): never {
     }; move it away to begin a new one`,
   );
 }
+
+const OWN_FIELDS = table<Omit<RunRow, "lease">>({
+  id: text,
+  kind: text,
+  file: maybe(text),
+  status: oneOf("running", "held", "done", "failed", "stopped"),
+  startedAt: number,
+  updatedAt: number,
+  usage: text,
+  steps: number,
+  ticks: number,
+  elapsedMs: number,
+});
+
+/** The columns do not say what of time they mean as its fields do. */
+interface LeaseColumns extends Pick<Lease, "token" | "host" | "pid" | "since"> {
+  readonly started: Lease["startedAt"];
+  readonly seen: Lease["seenAt"];
+}
+
+const LEASES = table<LeaseColumns>({
+  token: text,
+  host: text,
+  pid: number,
+  started: maybe(text),
+  since: number,
+  seen: number,
+}, "owner_");
+
+/** The table `runs`: a lease is in columns of its own. */
+export const RUNS: Table<RunRow> = {
+  columns: [...OWN_FIELDS.columns, ...LEASES.columns],
+  values(row) {
+    const { lease } = row ?? {};
+    const owner = lease && { ...lease, started: lease.startedAt, seen: lease.seenAt };
+    return [...OWN_FIELDS.values(row), ...LEASES.values(owner)];
+  },
+  row(row) {
+    const own = OWN_FIELDS.row(row);
+    if (row.owner_token === null) return { ...own, lease: undefined };
+    const { started: startedAt, seen: seenAt, ...lease } = LEASES.row(row);
+    return { ...own, lease: { ...lease, startedAt, seenAt } };
+  },
+};
+
+/** The table `steps`, behind its column `run`. */
+export const STEPS: Table<StepRow> = table<StepRow>({
+  key: text,
+  kind: oneOf("model", "gadget", "shell", "http", "read", "write", "ask", "source", "step"),
+  name: text,
+  input: text,
+  inputHash: text,
+  idempotent: (row, column) => number(row, column) === 1,
+  outcome: maybe(text),
+  startedAt: number,
+  endedAt: maybe(number),
+  attempt: number,
+  beganTick: number,
+  endedTick: maybe(number),
+  seenSeq: number,
+});
+
+/** The table `checkpoints`, without its column `run` and without what may be long. */
+export const MARKS: Table<CheckpointMark> = table<CheckpointMark>({
+  n: number,
+  messages: number,
+  ticks: number,
+  elapsedMs: number,
+  seenSeq: number,
+  seenAt: number,
+  usage: text,
+  events: number,
+});

@@ -1,27 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { JournalError, messageOf, sha256 } from "../core/core.ts";
-import {
-  fileRow,
-  number,
-  RUN_COLUMNS,
-  runRow,
-  runValues,
-  type SqliteRow,
-  STEP_COLUMNS,
-  stepRow,
-  stepValues,
-  text,
-} from "./sqlite_rows.ts";
+import { MARKS, number, RUNS, type SqliteRow, STEPS, text } from "./sqlite_rows.ts";
 import { prepareSchema } from "./sqlite_schema.ts";
-import type {
-  CheckpointMark,
-  ConversationStore,
-  JournalStore,
-  LeaseSign,
-  RowQuery,
-  RunProgress,
-  RunRow,
-} from "./store.ts";
+import type { ConversationStore, JournalStore, LeaseSign, RowQuery, RunProgress, RunRow } from "./store.ts";
 
 /** How long another process's transaction is waited for; each takes less than a millisecond. */
 const LOCK_WAIT_MS = 10_000;
@@ -31,11 +12,11 @@ const taken = (columns: readonly string[]): string =>
   columns.map((name) => `${name} = excluded.${name}`).join(", ");
 
 /** Not its id: for a key that is set SQLite looks at every row that refers to it, whether it changes or not. */
-const CHANGING_COLUMNS = RUN_COLUMNS.filter((name) => name !== "id");
-const PUT_RUN = `INSERT INTO runs (${RUN_COLUMNS.join(", ")}) VALUES (${marks(RUN_COLUMNS)})
+const CHANGING_COLUMNS = RUNS.columns.filter((name) => name !== "id");
+const PUT_RUN = `INSERT INTO runs (${RUNS.columns.join(", ")}) VALUES (${marks(RUNS.columns)})
   ON CONFLICT (id) DO UPDATE SET ${taken(CHANGING_COLUMNS)}`;
-const PUT_STEP = `INSERT INTO steps (run, ${STEP_COLUMNS.join(", ")}) VALUES (?, ${marks(STEP_COLUMNS)})
-  ON CONFLICT (run, key) DO UPDATE SET ${taken(STEP_COLUMNS)}`;
+const PUT_STEP = `INSERT INTO steps (run, ${STEPS.columns.join(", ")}) VALUES (?, ${marks(STEPS.columns)})
+  ON CONFLICT (run, key) DO UPDATE SET ${taken(STEPS.columns)}`;
 const NOTE_PROGRESS =
   `UPDATE runs SET status = ?, updated_at = ?, steps = ?, ticks = ?, elapsed_ms = ?, owner_seen = ?
   WHERE id = ? AND owner_token = ?`;
@@ -81,7 +62,7 @@ class SqliteStore implements JournalStore {
 
   run(id: string): RunRow | undefined {
     const row = this.#sql.row("SELECT * FROM runs WHERE id = ?", id);
-    return row && runRow(row);
+    return row && RUNS.row(row);
   }
 
   runs({ limit = -1, statuses, kind, file }: RowQuery): readonly RunRow[] {
@@ -96,7 +77,7 @@ class SqliteStore implements JournalStore {
     );
     const where = wanted.length === 0 ? "" : `WHERE ${wanted.map(({ sql }) => sql).join(" AND ")}`;
     const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, n DESC LIMIT ?`;
-    return this.#sql.rows(sql, ...wanted.flatMap(({ values }) => values), limit).map(runRow);
+    return this.#sql.rows(sql, ...wanted.flatMap(({ values }) => values), limit).map(RUNS.row);
   }
 
   idsWith(beginning: string): readonly string[] {
@@ -109,7 +90,7 @@ class SqliteStore implements JournalStore {
   }
 
   putRun(row: RunRow): void {
-    this.#sql.do(PUT_RUN, ...runValues(row));
+    this.#sql.do(PUT_RUN, ...RUNS.values(row));
   }
 
   noteProgress(id: string, progress: RunProgress & LeaseSign): boolean {
@@ -145,15 +126,15 @@ class SqliteStore implements JournalStore {
 
   step(id: string, key: string): ReturnType<JournalStore["step"]> {
     const row = this.#sql.row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
-    return row && stepRow(row);
+    return row && STEPS.row(row);
   }
 
   steps(id: string): ReturnType<JournalStore["steps"]> {
-    return this.#sql.rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(stepRow);
+    return this.#sql.rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(STEPS.row);
   }
 
   putStep(id: string, row: Parameters<JournalStore["putStep"]>[1]): void {
-    this.#sql.do(PUT_STEP, id, ...stepValues(row));
+    this.#sql.do(PUT_STEP, id, ...STEPS.values(row));
   }
 
   pieces(id: string, key: string): readonly string[] {
@@ -191,7 +172,7 @@ class SqliteStore implements JournalStore {
 
   files(id: string): ReturnType<JournalStore["files"]> {
     const sql = "SELECT path, text FROM files JOIN texts USING (hash) WHERE run = ? ORDER BY position";
-    return this.#sql.rows(sql, id).map(fileRow);
+    return this.#sql.rows(sql, id).map((row) => ({ path: text(row, "path"), text: text(row, "text") }));
   }
 
   addFile(id: string, file: Parameters<JournalStore["addFile"]>[1]): void {
@@ -240,7 +221,7 @@ function opened(path: string): DatabaseSync {
   }
 }
 
-const MARK_COLUMNS = "n, messages, ticks, elapsed_ms, seen_seq, seen_at, usage, events";
+const MARK_COLUMNS = MARKS.columns.join(", ");
 const ADD_CHECKPOINT = `INSERT INTO checkpoints (run, ${MARK_COLUMNS}, state)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (SELECT coalesce(max(position), 0) FROM events WHERE run = ?1), ?9)`;
 const PUT_SLOT = `INSERT INTO slots (scope, name, value) VALUES (?, ?, ?)
@@ -253,10 +234,10 @@ function sqliteConversations(sql: SqliteStatements): ConversationStore {
       const row = n === undefined
         ? sql.row("SELECT * FROM checkpoints WHERE run = ? ORDER BY n DESC LIMIT 1", id)
         : sql.row("SELECT * FROM checkpoints WHERE run = ? AND n = ?", id, n);
-      return row && { ...checkpointMark(row), state: text(row, "state") };
+      return row && { ...MARKS.row(row), state: text(row, "state") };
     },
     checkpoints: (id) =>
-      sql.rows(`SELECT ${MARK_COLUMNS} FROM checkpoints WHERE run = ? ORDER BY n`, id).map(checkpointMark),
+      sql.rows(`SELECT ${MARK_COLUMNS} FROM checkpoints WHERE run = ? ORDER BY n`, id).map(MARKS.row),
     addCheckpoint(id, { n, messages, ticks, elapsedMs, seenSeq, seenAt, usage, state }) {
       sql.do(ADD_CHECKPOINT, id, n, messages, ticks, elapsedMs, seenSeq, seenAt, usage, state);
     },
@@ -278,19 +259,6 @@ function sqliteConversations(sql: SqliteStatements): ConversationStore {
         value: text(row, "value"),
       })),
     putSlot: ({ scope, name, value }) => void sql.do(PUT_SLOT, scope, name, value),
-  };
-}
-
-function checkpointMark(row: SqliteRow): CheckpointMark {
-  return {
-    n: number(row, "n"),
-    messages: number(row, "messages"),
-    ticks: number(row, "ticks"),
-    elapsedMs: number(row, "elapsed_ms"),
-    seenSeq: number(row, "seen_seq"),
-    seenAt: number(row, "seen_at"),
-    usage: text(row, "usage"),
-    events: number(row, "events"),
   };
 }
 

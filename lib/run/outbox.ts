@@ -87,47 +87,43 @@ export class Outbox {
   }
 }
 
-/**
- * What makes an event the same one when a resumed run comes by again: its place, not its text, but for what a call logs. Deltas and
- * progress are not stored and have none in common with a stored event.
- */
+/** What tells an event from others of its type: its place, not its text, but for what a call logs. */
+const IDENTITY: {
+  readonly [Type in RunEvent["type"]]: readonly KeysOf<Extract<RunEvent, { type: Type }>>[];
+} = {
+  "run-start": [],
+  "run-end": [],
+  "step-start": ["key", "attempt"],
+  "step-end": ["key", "error", "partial"],
+  "message": ["step", "n"],
+  "jump": ["from"],
+  "slot-set": ["step", "destination", "name"],
+  "hold": ["step"],
+  "usage": ["step"],
+  "step-skip": ["step"],
+  "block-merge": ["step"],
+  "call-open": ["step", "line", "invocationId"],
+  "call-run": ["step", "line", "invocationId"],
+  "call-result": ["step", "line", "invocationId"],
+  "call-error": ["step", "line", "invocationId"],
+  "call-skip": ["step", "line", "invocationId"],
+  "call-log": ["step", "line", "invocationId", "text"],
+  "permission-ask": ["subject", "permissions"],
+  "permission-answer": ["subject", "permissions"],
+  "warning": ["file", "line", "text"],
+  // Deltas and progress are not stored and have nothing in common with a stored event.
+  "text-delta": [],
+  "call-progress": [],
+};
+
+type KeysOf<Event> = Extract<keyof Event, string>;
+
+/** What makes an event the same one when a resumed run comes by again. */
 export function eventIdentity(event: RunEventBody | RunEvent): string {
-  switch (event.type) {
-    case "run-start":
-    case "run-end":
-      return event.type;
-    case "step-start":
-      return `${event.type} ${event.key} ${event.attempt}`;
-    case "step-end":
-      return `${event.type} ${event.key} ${event.error === undefined} ${event.partial ?? ""}`;
-    case "message":
-      return `${event.type} ${event.step} ${event.n}`;
-    case "jump":
-      return `${event.type} ${event.from}`;
-    case "slot-set":
-      return `${event.type} ${event.step} ${event.destination}.${event.name}`;
-    case "hold":
-    case "usage":
-    case "step-skip":
-    case "block-merge":
-      return `${event.type} ${event.step}`;
-    case "call-open":
-    case "call-run":
-    case "call-result":
-    case "call-error":
-    case "call-skip":
-      return `${event.type} ${event.step ?? ""} ${event.line} ${event.invocationId}`;
-    case "permission-ask":
-    case "permission-answer":
-      return `${event.type} ${event.subject} ${event.permissions.join("\n")}`;
-    case "warning":
-      return `${event.type} ${event.file ?? ""} ${event.line ?? 0} ${event.text}`;
-    case "call-log":
-      return `${event.type} ${event.step ?? ""} ${event.line} ${event.invocationId} ${event.text}`;
-    case "text-delta":
-    case "call-progress":
-      return `${event.type} -`;
-    default:
-      return event satisfies never;
-  }
+  const fields: readonly string[] = IDENTITY[event.type];
+  const valueOf = (field: string): unknown => {
+    const value: unknown = Reflect.get(event, field);
+    return field === "error" ? value !== undefined : value; // only whether a step has failed
+  };
+  return JSON.stringify([event.type, ...fields.map(valueOf)]);
 }

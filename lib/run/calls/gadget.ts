@@ -3,7 +3,6 @@ import {
   type Catalog,
   type CatalogEntry,
   type Contained,
-  type ContainerGadget,
   CutText,
   decodeSegment,
   didYouMean,
@@ -362,42 +361,19 @@ export function gadgetNote(found: AnyGadget | CallError): Json {
 
 /** A gadget of a replay: it does nothing. */
 export function gadgetFromNote(noted: Json): AnyGadget | CallError {
-  const note = objectOrEmpty(noted);
-  const { failure } = note;
-  if (failure !== undefined && isJsonObject(failure)) {
-    const { error, code, flag } = failure;
+  const { failure, formats, fills, ...known } = objectOrEmpty(noted);
+  if (failure !== undefined) {
+    const { error, code, flag } = objectOrEmpty(failure);
     return new CallError(
       String(error),
       callErrorCode(String(code)),
       flag === undefined ? undefined : String(flag),
     );
   }
-  const gadget: AnyGadget = {
-    name: String(note.name),
-    ...(typeof note.description === "string" && { description: note.description }),
-    ...(note.input !== undefined && isJsonObject(note.input) && { input: note.input }),
-    ...(Array.isArray(note.examples) && { examples: note.examples.flatMap(exampleFrom) }),
-    ...(typeof note.timeoutMs === "number" && { timeoutMs: note.timeoutMs }),
-    ...(typeof note.maxConcurrent === "number" && { maxConcurrent: note.maxConcurrent }),
-    ...(note.exclusive === true && { exclusive: true }),
-    ...(note.untrusted === true && { untrusted: true }),
-    ...(note.repeatable === true && { repeatable: true }),
-    ...(note.formats === true && { format: () => "" }), // what it says is in the record
-    ...(note.fills !== undefined && isJsonObject(note.fills) && {
-      [FILLS]: { text: String(note.fills.text), values: String(note.fills.values) },
-    }),
+  return {
+    ...known as unknown as Omit<AnyGadget, "run">, // as `gadgetNote` has written it
+    ...(formats === true && { format: () => "" }), // what it says is in the record
+    ...(fills !== undefined && { [FILLS]: fills }),
     run: () => null,
   };
-  const contains = CONTAINED.find((kind) => kind === note.contains);
-  if (contains === undefined) return gadget;
-  const container: ContainerGadget = { ...gadget, contains };
-  return container;
-}
-
-function exampleFrom(json: Json): NonNullable<AnyGadget["examples"]> {
-  if (!isJsonObject(json)) return [];
-  const { input, comment } = json;
-  return input === undefined || !isJsonObject(input)
-    ? []
-    : [{ input, ...(typeof comment === "string" && { comment }) }];
 }

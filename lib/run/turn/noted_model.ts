@@ -1,5 +1,4 @@
 import {
-  isJsonObject,
   type Json,
   messageOf,
   type Model,
@@ -51,24 +50,19 @@ function noteOf(model: Model | ModelError): Json {
 }
 
 function fromNote(noted: Json): Model | ModelError {
-  const { problem, ...model } = objectOrEmpty(noted);
-  if (problem !== undefined && isJsonObject(problem)) {
-    const { message, code, flag } = problem;
-    return new ModelError(String(message), {
-      code: modelErrorCode(code),
-      ...(typeof flag === "string" && { flag }),
-    });
-  }
-  return silentModel({
-    id: String(model.id),
-    ...(typeof model.contextTokens === "number" && { contextTokens: model.contextTokens }),
-    ...(Array.isArray(model.addons) && { addons: model.addons.map(String) }),
-    ...(model.takesServers === true && { takesServers: true }),
+  const { problem, ...known } = objectOrEmpty(noted);
+  if (problem === undefined) return silentModel(known as unknown as KnownModel); // as `noteOf` has written it
+  const { message, code, flag } = objectOrEmpty(problem);
+  return new ModelError(String(message), {
+    code: modelErrorCode(code),
+    ...(typeof flag === "string" && { flag }),
   });
 }
 
+type KnownModel = Omit<Model, "stream" | "answered">;
+
 /** Stands for the model whose answers a record has. */
-export function silentModel(known: Omit<Model, "stream" | "answered">): Model {
+export function silentModel(known: KnownModel): Model {
   return {
     ...known,
     stream: () => {
