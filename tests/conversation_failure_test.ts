@@ -367,10 +367,17 @@ Deno.test("leaving the events early: a model that takes no notice of it holds no
 
 Deno.test("leaving the events early: a turn that was over by then is over", async () => {
   const one = await talk(chain([say("a"), ask("q"), say("end")]));
-  for await (const event of one.conversation.start()) if (event.type === "run-start") break;
+  const isOver = () => new Promise((resolve) => setTimeout(resolve)); // nothing in it waits
+  for await (const event of one.conversation.start()) {
+    await isOver();
+    if (event.type === "run-start") break;
+  }
   assert.deepEqual([one.conversation.status, one.lines], ["held", ["bot a: a", "bot q: q"]]);
   await refused(one.retry(), "nothing", NOTHING);
-  for await (const event of one.conversation.say("x")) if (event.type === "message") break;
+  for await (const event of one.conversation.say("x")) {
+    await isOver();
+    if (event.type === "message") break;
+  }
   assert.equal(one.conversation.status, "completed");
 });
 
