@@ -97,19 +97,11 @@ const TOKEN_LENGTH = 24;
  */
 export function newRunId(now: number): string {
   const steps = Math.floor(Math.max(0, now - EPOCH_MS) / STEP_MS) % BASE ** TIME_LENGTH;
-  if (steps !== latest.steps) latest = { steps, text: timeText(steps) };
-  return latest.text + randomDigits(RANDOM_LENGTH);
-}
-
-/** A server begins many runs in one such step. */
-let latest = { steps: -1, text: "" };
-
-function timeText(steps: number): string {
   const digits = Array.from(
     { length: TIME_LENGTH },
     (_, i) => digit(Math.floor(steps / BASE ** (TIME_LENGTH - 1 - i))),
   );
-  return digits.join("");
+  return digits.join("") + randomDigits(RANDOM_LENGTH);
 }
 
 /** What was meant by an id as somebody typed it: capitals, and the letters that ids do not have. */
@@ -118,21 +110,7 @@ export function typedRunId(text: string): string {
 }
 
 function randomDigits(length: number): string {
-  let digits = "";
-  for (let i = 0; i < length; i++) digits += digit(randomByte());
-  return digits;
-}
-
-/** Drawn many at a time: each call costs as much as all of them. */
-const drawn = new Uint8Array(4096);
-let drawnAt = drawn.length;
-
-function randomByte(): number {
-  if (drawnAt === drawn.length) {
-    crypto.getRandomValues(drawn);
-    drawnAt = 0;
-  }
-  return drawn[drawnAt++] ?? 0;
+  return Array.from(crypto.getRandomValues(new Uint8Array(length)), digit).join("");
 }
 
 const digit = (value: number): string => ALPHABET.charAt(value % BASE);

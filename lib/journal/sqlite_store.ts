@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { JournalError, messageOf, sha256 } from "../core/core.ts";
 import { MARKS, number, RUNS, type SqliteRow, STEPS, text } from "./sqlite_rows.ts";
 import { prepareSchema } from "./sqlite_schema.ts";
-import type { ConversationStore, JournalStore, LeaseSign, RowQuery, RunProgress, RunRow } from "./store.ts";
+import type { ConversationStore, JournalStore } from "./store.ts";
 
 /** How long another process's transaction is waited for; each takes less than a millisecond. */
 const LOCK_WAIT_MS = 10_000;
@@ -33,176 +33,108 @@ const ADD_FILE = `INSERT INTO files (run, position, path, hash)
  * @throws {JournalError} when it cannot be opened; the message says what to do.
  */
 export function sqliteStore(path: string): JournalStore {
-  return new SqliteStore(path);
-}
+  const database = withSqliteProblems({ path, action: "open" }, () => opened(path));
+  const sql = new SqliteStatements(database, path);
+  const texts = (column: string, query: string, ...values: SQLInputValue[]): readonly string[] =>
+    sql.rows(query, ...values).map((row) => text(row, column));
 
-class SqliteStore implements JournalStore {
-  readonly #path: string;
-  readonly #database: DatabaseSync;
-  readonly #sql: SqliteStatements;
-  readonly conversations: ConversationStore;
-
-  constructor(path: string) {
-    this.#path = path;
-    this.#database = withSqliteProblems({ path, action: "open" }, () => opened(path));
-    this.#sql = new SqliteStatements(this.#database, path);
-    this.conversations = sqliteConversations(this.#sql);
-  }
-
-  commit<Result>(work: () => Result): Result {
-    return withSqliteProblems(
-      { path: this.#path, action: "write" },
-      () => this.#transaction("BEGIN IMMEDIATE", work),
-    );
-  }
-
-  look<Result>(work: () => Result): Result {
-    return withSqliteProblems({ path: this.#path, action: "read" }, () => this.#transaction("BEGIN", work));
-  }
-
-  run(id: string): RunRow | undefined {
-    const row = this.#sql.row("SELECT * FROM runs WHERE id = ?", id);
-    return row && RUNS.row(row);
-  }
-
-  runs({ limit = -1, statuses, kind, file }: RowQuery): readonly RunRow[] {
-    // The plus keeps an index out of the choice: many runs are of one kind, and few are of one file.
-    const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
-      "file = ?": file === undefined ? undefined : [file],
-      [file === undefined ? "kind = ?" : "+kind = ?"]: kind === undefined ? undefined : [kind],
-      [`status IN (${marks(statuses ?? [])})`]: statuses,
-    };
-    const wanted = Object.entries(conditions).flatMap(([sql, values]) =>
-      values === undefined ? [] : [{ sql, values }]
-    );
-    const where = wanted.length === 0 ? "" : `WHERE ${wanted.map(({ sql }) => sql).join(" AND ")}`;
-    const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, n DESC LIMIT ?`;
-    return this.#sql.rows(sql, ...wanted.flatMap(({ values }) => values), limit).map(RUNS.row);
-  }
-
-  idsWith(beginning: string): readonly string[] {
-    // The range, and not LIKE or GLOB, which have letters with a meaning of their own.
-    const rows = this.#sql.rows(
-      "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10ffff) ORDER BY id",
-      beginning,
-    );
-    return rows.map((row) => text(row, "id"));
-  }
-
-  putRun(row: RunRow): void {
-    this.#sql.do(PUT_RUN, ...RUNS.values(row));
-  }
-
-  noteProgress(id: string, progress: RunProgress & LeaseSign): boolean {
-    const { status, updatedAt, steps, ticks, elapsedMs, seenAt, token } = progress;
-    return this.#sql.do(NOTE_PROGRESS, status, updatedAt, steps, ticks, elapsedMs, seenAt, id, token) === 1;
-  }
-
-  noteSeen(id: string, { token, seenAt }: LeaseSign): boolean {
-    const sql = "UPDATE runs SET owner_seen = ? WHERE id = ? AND owner_token = ?";
-    return this.#sql.do(sql, seenAt, id, token) === 1;
-  }
-
-  removeRun(id: string): void {
-    this.#sql.do("DELETE FROM runs WHERE id = ?", id);
-    this.#sql.do("DELETE FROM texts WHERE hash NOT IN (SELECT hash FROM files)");
-  }
-
-  reclaim(): void {
-    withSqliteProblems({ path: this.#path, action: "write" }, () => {
-      // Each step of it gives back one page, and all() alone takes all steps.
-      this.#database.prepare("PRAGMA incremental_vacuum").all();
-      this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    });
-  }
-
-  input(id: string): string {
-    return text(this.#sql.row("SELECT input FROM inputs WHERE run = ?", id) ?? {}, "input");
-  }
-
-  putInput(id: string, input: string): void {
-    this.#sql.do("INSERT INTO inputs (run, input) VALUES (?, ?)", id, input);
-  }
-
-  step(id: string, key: string): ReturnType<JournalStore["step"]> {
-    const row = this.#sql.row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
-    return row && STEPS.row(row);
-  }
-
-  steps(id: string): ReturnType<JournalStore["steps"]> {
-    return this.#sql.rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(STEPS.row);
-  }
-
-  putStep(id: string, row: Parameters<JournalStore["putStep"]>[1]): void {
-    this.#sql.do(PUT_STEP, id, ...STEPS.values(row));
-  }
-
-  pieces(id: string, key: string): readonly string[] {
-    const sql = "SELECT pieces FROM pieces WHERE run = ? AND key = ? ORDER BY position";
-    return this.#sql.rows(sql, id, key).map((row) => text(row, "pieces"));
-  }
-
-  addPieces(id: string, { key, pieces }: Parameters<JournalStore["addPieces"]>[1]): void {
-    this.#sql.do(ADD_PIECES, id, key, pieces);
-  }
-
-  removePieces(id: string, key: string): void {
-    this.#sql.do("DELETE FROM pieces WHERE run = ? AND key = ?", id, key);
-  }
-
-  events(id: string, after = 0): readonly string[] {
-    const sql = "SELECT events FROM events WHERE run = ? AND position > ? ORDER BY position";
-    const rows = this.#sql.rows(sql, id, after);
-    return rows.map((row) => text(row, "events"));
-  }
-
-  eventList(id: string, n: number): string | undefined {
-    const row = this.#sql.row("SELECT events FROM events WHERE run = ? AND position = ?", id, n);
-    return row && text(row, "events");
-  }
-
-  eventLists(id: string): number {
-    const sql = "SELECT coalesce(max(position), 0) AS lists FROM events WHERE run = ?";
-    return number(this.#sql.row(sql, id) ?? {}, "lists");
-  }
-
-  addEvents(id: string, events: string): void {
-    this.#sql.do(ADD_EVENTS, id, events);
-  }
-
-  files(id: string): ReturnType<JournalStore["files"]> {
-    const sql = "SELECT path, text FROM files JOIN texts USING (hash) WHERE run = ? ORDER BY position";
-    return this.#sql.rows(sql, id).map((row) => ({ path: text(row, "path"), text: text(row, "text") }));
-  }
-
-  addFile(id: string, file: Parameters<JournalStore["addFile"]>[1]): void {
-    const hash = sha256(file.text);
-    this.#sql.do("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, file.text);
-    this.#sql.do(ADD_FILE, id, file.path, hash);
-  }
-
-  close(): void {
-    this.#sql.clear();
-    this.#database.close();
-  }
-
-  #transaction<Result>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
-    this.#sql.do(begin);
+  function transaction<Result>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
+    sql.do(begin);
     try {
       const result = work();
-      this.#sql.do("COMMIT");
+      sql.do("COMMIT");
       return result;
     } catch (error) {
-      this.#rollBack();
+      try {
+        sql.do("ROLLBACK");
+      } catch { /* Some errors have ended the transaction already; the first one is what counts. */ }
       throw error;
     }
   }
 
-  #rollBack(): void {
-    try {
-      this.#sql.do("ROLLBACK");
-    } catch { /* Some errors have ended the transaction already; the first one is what counts. */ }
-  }
+  return {
+    commit: (work) =>
+      withSqliteProblems({ path, action: "write" }, () => transaction("BEGIN IMMEDIATE", work)),
+    look: (work) => withSqliteProblems({ path, action: "read" }, () => transaction("BEGIN", work)),
+    run(id) {
+      const row = sql.row("SELECT * FROM runs WHERE id = ?", id);
+      return row && RUNS.row(row);
+    },
+    runs({ limit = -1, statuses, kind, file }) {
+      // The plus keeps an index out of the choice: many runs are of one kind, and few are of one file.
+      const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
+        "file = ?": file === undefined ? undefined : [file],
+        [file === undefined ? "kind = ?" : "+kind = ?"]: kind === undefined ? undefined : [kind],
+        [`status IN (${marks(statuses ?? [])})`]: statuses,
+      };
+      const wanted = Object.entries(conditions).flatMap(([sql, values]) =>
+        values === undefined ? [] : [{ sql, values }]
+      );
+      const where = wanted.length === 0 ? "" : `WHERE ${wanted.map(({ sql }) => sql).join(" AND ")}`;
+      const query = `SELECT * FROM runs ${where} ORDER BY started_at DESC, n DESC LIMIT ?`;
+      return sql.rows(query, ...wanted.flatMap(({ values }) => values), limit).map(RUNS.row);
+    },
+    // The range, and not LIKE or GLOB, which have letters with a meaning of their own.
+    idsWith: (beginning) =>
+      texts("id", "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10ffff) ORDER BY id", beginning),
+    putRun: (row) => void sql.do(PUT_RUN, ...RUNS.values(row)),
+    noteProgress(id, { status, updatedAt, steps, ticks, elapsedMs, seenAt, token }) {
+      return sql.do(NOTE_PROGRESS, status, updatedAt, steps, ticks, elapsedMs, seenAt, id, token) === 1;
+    },
+    noteSeen: (id, { token, seenAt }) =>
+      sql.do("UPDATE runs SET owner_seen = ? WHERE id = ? AND owner_token = ?", seenAt, id, token) === 1,
+    removeRun(id) {
+      sql.do("DELETE FROM runs WHERE id = ?", id);
+      sql.do("DELETE FROM texts WHERE hash NOT IN (SELECT hash FROM files)");
+    },
+    reclaim() {
+      withSqliteProblems({ path, action: "write" }, () => {
+        // Each step of it gives back one page, and all() alone takes all steps.
+        database.prepare("PRAGMA incremental_vacuum").all();
+        database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      });
+    },
+    input: (id) => text(sql.row("SELECT input FROM inputs WHERE run = ?", id) ?? {}, "input"),
+    putInput: (id, input) => void sql.do("INSERT INTO inputs (run, input) VALUES (?, ?)", id, input),
+    step(id, key) {
+      const row = sql.row("SELECT * FROM steps WHERE run = ? AND key = ?", id, key);
+      return row && STEPS.row(row);
+    },
+    steps: (id) => sql.rows("SELECT * FROM steps WHERE run = ? ORDER BY began_tick", id).map(STEPS.row),
+    putStep: (id, row) => void sql.do(PUT_STEP, id, ...STEPS.values(row)),
+    pieces: (id, key) =>
+      texts("pieces", "SELECT pieces FROM pieces WHERE run = ? AND key = ? ORDER BY position", id, key),
+    addPieces: (id, { key, pieces }) => void sql.do(ADD_PIECES, id, key, pieces),
+    removePieces: (id, key) => void sql.do("DELETE FROM pieces WHERE run = ? AND key = ?", id, key),
+    events: (id, after = 0) =>
+      texts(
+        "events",
+        "SELECT events FROM events WHERE run = ? AND position > ? ORDER BY position",
+        id,
+        after,
+      ),
+    eventList: (id, n) =>
+      texts("events", "SELECT events FROM events WHERE run = ? AND position = ?", id, n)[0],
+    eventLists(id) {
+      const query = "SELECT coalesce(max(position), 0) AS lists FROM events WHERE run = ?";
+      return number(sql.row(query, id) ?? {}, "lists");
+    },
+    addEvents: (id, events) => void sql.do(ADD_EVENTS, id, events),
+    files(id) {
+      const query = "SELECT path, text FROM files JOIN texts USING (hash) WHERE run = ? ORDER BY position";
+      return sql.rows(query, id).map((row) => ({ path: text(row, "path"), text: text(row, "text") }));
+    },
+    addFile(id, file) {
+      const hash = sha256(file.text);
+      sql.do("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, file.text);
+      sql.do(ADD_FILE, id, file.path, hash);
+    },
+    conversations: sqliteConversations(sql),
+    close() {
+      sql.clear();
+      database.close();
+    },
+  };
 }
 
 function opened(path: string): DatabaseSync {

@@ -2,7 +2,6 @@
 import {
   type AnyGadget,
   type Catalog,
-  type Json,
   type Message,
   type Model,
   ModelError,
@@ -19,7 +18,8 @@ import { CallGraph, type CallLimits } from "../calls/graph.ts";
 import { ContextWindow } from "./context_window.ts";
 import { type ModelAnswer, whyBad } from "../turn/model_answer.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
-import type { Run } from "../run.ts";
+import type { Run, RunEnd } from "../run.ts";
+import { modelReason } from "../work_run.ts";
 import { blockAnswers, markedAnswer, toldAnswer } from "../turn/tool_round.ts";
 import { toolSpecOf } from "../turn/offered.ts";
 import { type Question, runTurn, type TurnKind, type TurnPolicy } from "../turn/turn.ts";
@@ -50,20 +50,11 @@ export interface AskTurnOptions {
   readonly sampling?: Pick<ModelRequest, "temperature" | "topP" | "maxOutputTokens" | "stop" | "seed">;
 }
 
-/** How a turn ended. `messages` are those it added to the history. */
-export type AskTurnEnd =
-  & { readonly messages: readonly Message[]; readonly text: string }
-  & (
-    | { readonly status: "answer"; readonly value: Json }
-    /** The last answer broke its contract, after all retries. */
-    | { readonly status: "contract"; readonly error: string }
-    | {
-      readonly status: "budget";
-      readonly reason: "turns" | "tokens" | "cost" | "time";
-      readonly error: string;
-    }
-    | { readonly status: "model"; readonly error: ModelError }
-  );
+/** How a turn ended, as the end of a run that is nothing but it; `messages` are those it added to the history. */
+export interface AskTurnEnd {
+  readonly messages: readonly Message[];
+  readonly end: RunEnd;
+}
 
 /** Runs a turn to its end. @throws the reason of the run's signal, when it is aborted; {DivergedError} */
 export async function runAskTurn(options: AskTurnOptions): Promise<AskTurnEnd> {
@@ -141,15 +132,25 @@ class AskTurn implements TurnKind<AskTurnEnd> {
       this.#repeats++; // another question, so another step
       return undefined;
     }
-    return { status: "model", error, ...this.#soFar() };
+    return this.#unanswered(error);
   }
 
   stopped(reached: BudgetReached): AskTurnEnd {
-    return { status: "budget", ...reached, ...this.#soFar() };
+    return this.#ended({ status: "stopped", ...reached, ...this.#said() });
   }
 
-  #soFar(): { readonly messages: readonly Message[]; readonly text: string } {
-    return { messages: this.#added, text: this.#text };
+  #unanswered(error: ModelError): AskTurnEnd {
+    const { message } = error;
+    const reason = modelReason(error);
+    return this.#ended({ status: "failed", reason, error: message, ...this.#said(), keepAs: "stopped" });
+  }
+
+  #said(): Pick<RunEnd, "value"> {
+    return this.#text === "" ? {} : { value: this.#text };
+  }
+
+  #ended(end: RunEnd): AskTurnEnd {
+    return { messages: this.#added, end };
   }
 
   #graph(): CallGraph {
@@ -243,14 +244,17 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     const problem = this.#unoffered(answer) ??
       (contract === undefined && text.trim() === "" ? "gave an empty answer" : undefined);
     if (problem !== undefined) {
-      const error = new ModelError(whyBad(`${answer.model} ${problem}`, answer), { code: "answer" });
-      return { status: "model", error, ...this.#soFar() };
+      return this.#unanswered(
+        new ModelError(whyBad(`${answer.model} ${problem}`, answer), { code: "answer" }),
+      );
     }
-    if (contract === undefined) return { status: "answer", value: text, ...this.#soFar() };
+    if (contract === undefined) return this.#ended({ status: "done", value: text });
     const result = await contract.check(text);
-    if (result.ok) return { status: "answer", value: result.value, ...this.#soFar() };
+    if (result.ok) return this.#ended({ status: "done", value: result.value });
     const error = whyBad(result.error, answer);
-    if (this.#retries >= policy.contractRetries) return { status: "contract", error, ...this.#soFar() };
+    if (this.#retries >= policy.contractRetries) {
+      return this.#ended({ status: "failed", reason: "contract", error, value: text });
+    }
     this.#retries++;
     this.#added.push({ role: "user", content: error });
     return undefined;

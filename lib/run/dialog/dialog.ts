@@ -4,7 +4,6 @@ import {
   EMPTY_CATALOG,
   type Json,
   type Message,
-  messageOf,
   type Model,
   ModelError,
   type ModelRequest,
@@ -21,7 +20,7 @@ import { ContextWindow } from "./context_window.ts";
 import type { Run, RunEnd, RunOptions } from "../run.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
 import { ASK_POLICY, type TurnPolicy } from "../turn/turn.ts";
-import { endingRun, endOfThrown, modelReason } from "../work_run.ts";
+import { endingRun, endOfThrown } from "../work_run.ts";
 
 /** How to talk to a model. */
 export interface DialogOptions extends RunOptions {
@@ -112,7 +111,7 @@ class DialogRun {
   async ask(text: string): Promise<RunEnd> {
     const gadgets = await this.#gadgets();
     this.#history.push({ role: "user", content: this.#run.mask(text) });
-    return endOf(await this.#turn({ keyPrefix: "", keepsFailure: false }, gadgets));
+    return (await this.#turn({ keyPrefix: "", keepsFailure: false }, gadgets)).end;
   }
 
   async talk(source: DialogSource): Promise<RunEnd> {
@@ -121,11 +120,12 @@ class DialogRun {
       source,
       answer: async ({ n, text }) => {
         this.#history.push({ role: "user", content: text });
-        const end = await this.#turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
-        this.#history.push(...end.messages);
+        const { end, messages } = await this.#turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
+        this.#history.push(...messages);
         this.#known = this.#history.length;
-        if (end.status === "answer") return { value: end.value };
-        return end.status === "budget" ? { end: endOf(end) } : { problem: messageOf(end.error) };
+        const { status, value = null, error = "" } = end;
+        if (status === "done") return { value };
+        return status === "stopped" ? { end } : { problem: error };
       },
     });
   }
@@ -171,32 +171,6 @@ function offered(catalog: Catalog, gadgets: readonly AnyGadget[]): Catalog {
   const names = new Set(gadgets.map(({ name }) => name));
   const entries = catalog.entries.filter(({ name }) => names.has(name));
   return { entries, maybeFind: (name) => names.has(name) ? catalog.maybeFind(name) : undefined };
-}
-
-function endOf(end: AskTurnEnd): RunEnd {
-  switch (end.status) {
-    case "answer":
-      return { status: "done", value: end.value };
-    case "contract":
-      return { status: "failed", reason: "contract", error: end.error, value: end.text };
-    case "budget":
-      return {
-        status: "stopped",
-        reason: end.reason,
-        error: end.error,
-        ...(end.text !== "" && { value: end.text }),
-      };
-    case "model":
-      return {
-        status: "failed",
-        reason: modelReason(end.error),
-        error: end.error.message,
-        ...(end.text !== "" && { value: end.text }),
-        keepAs: "stopped",
-      };
-    default:
-      return end satisfies never;
-  }
 }
 
 // Both sides of a conversation, whoever answers in it.

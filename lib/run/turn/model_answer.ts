@@ -117,51 +117,16 @@ export function answerJson(answer: ModelAnswer): Json {
   return toJson(answer);
 }
 
-/** An answer that was kept. What is not there was empty. */
+/** An answer that was kept, as {@linkcode answerJson} has made it: nobody else writes there. What is not there was empty. */
 export function answerFrom(json: Json, model: string): ModelAnswer {
-  const kept = objectOrEmpty(json);
+  const kept: object = objectOrEmpty(json);
   return {
-    text: typeof kept.text === "string" ? kept.text : "",
-    calls: list(kept.calls).map(callFrom),
-    reasoning: list(kept.reasoning).map(reasoningFrom),
-    finish: finishFrom(kept.finish),
-    ...(typeof kept.rawFinish === "string" && { rawFinish: kept.rawFinish }),
-    usage: { input: 0, output: 0, ...numbersOf(kept.usage) },
-    model: typeof kept.model === "string" ? kept.model : model,
-    ...(kept.isCut === true && { isCut: true }),
+    text: "",
+    calls: [],
+    reasoning: [],
+    finish: "other",
+    usage: { input: 0, output: 0 },
+    model,
+    ...kept,
   };
-}
-
-function list(json: Json | undefined): readonly Json[] {
-  return Array.isArray(json) ? json : [];
-}
-
-function callFrom(json: Json): ToolCall {
-  const { id, name, arguments: text, metadata, cut } = objectOrEmpty(json);
-  return {
-    id: String(id),
-    name: String(name),
-    arguments: String(text ?? ""),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(typeof cut === "string" && { cut }),
-  };
-}
-
-function reasoningFrom(json: Json): Reasoning {
-  const { text, metadata } = objectOrEmpty(json);
-  return { text: String(text ?? ""), ...(metadata === undefined ? {} : { metadata }) };
-}
-
-const FINISHES: readonly FinishReason[] = ["stop", "length", "calls", "filter", "error", "other"];
-
-function finishFrom(json: Json | undefined): FinishReason {
-  return FINISHES.find((reason) => reason === json) ?? "other";
-}
-
-function numbersOf(json: Json | undefined): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    Object.entries(objectOrEmpty(json)).flatMap(([key, value]) =>
-      typeof value === "number" ? [[key, value]] : []
-    ),
-  );
 }
