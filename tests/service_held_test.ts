@@ -423,7 +423,8 @@ Deno.test("a reader that waits gets a comment, one that leaves is known to have 
   const streams = new TextStreams({ idleMs: 30, most: 2 });
   const silent = (): TextSource => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    return { next: () => promise, leave: () => resolve(undefined) };
+    const next = async () => ({ value: await promise, done: true as const });
+    return { texts: { next }, leave: () => resolve(undefined) };
   };
   const readers = [streams.open(silent()), streams.open(silent())].map(({ body }) => body?.getReader());
   assert.throws(

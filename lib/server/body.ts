@@ -2,7 +2,7 @@
 
 import { type JsonSchema, messageOf, parseJson, whenAborted } from "../core/core.ts";
 import { quietTimer } from "../host/process.ts";
-import { MAX_BODY_BYTES, tooLarge } from "./guard.ts";
+import { CLOSE, MAX_BODY_BYTES, TOO_LARGE } from "./guard.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** How long a body may take. */
@@ -28,8 +28,6 @@ const MAX_LEVELS = 200;
 /** Fields and items: what is made of them costs many times what their bytes do. */
 const MAX_VALUES = 200_000;
 const MAX_FIELDS = 1_000;
-
-const CLOSE = { connection: "close" } as const;
 
 /** The body as a text. @throws {HttpProblem} 400 `utf-8`, 408 `slow`, 413 `too-large` */
 export async function readText(request: Request): Promise<string> {
@@ -126,7 +124,7 @@ export async function* pieces(request: Request, limits: BodyLimits): AsyncGenera
       }
       size += value.length;
       if (size > limits.maxBytes) {
-        throw new HttpProblem(413, "too-large", tooLarge().detail, { headers: CLOSE });
+        throw new HttpProblem(413, "too-large", TOO_LARGE.detail, { headers: CLOSE });
       }
       yield value;
     }

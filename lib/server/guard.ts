@@ -1,14 +1,7 @@
 // Who may ask anything at all. It stands in front of every route, looks at the head of a request and at nothing else, and is pure: a test
-// asks it about heads that no client would send. It is a plain function because as middleware it costs ten times as much.
+// asks it about heads that no client would send.
 import { HttpProblem, type ProblemDetails } from "./problem.ts";
-import {
-  type Accepts,
-  type Access,
-  type Method,
-  pathPattern,
-  type Route,
-  type TellProblem,
-} from "./route.ts";
+import type { Accepts, Access, TellProblem } from "./route.ts";
 
 /** Who asks. `anybody`: the server was started without a token. `nobody`: without the token, where none is needed. */
 export type Caller = "token" | "page" | "anybody" | "nobody";
@@ -24,12 +17,12 @@ export interface RequestHead {
 /** What holds for a route, as far as the head of a request is concerned. */
 export interface RouteRule {
   readonly access: Access;
-  readonly accepts: Accepts;
+  readonly accepts?: Accepts;
   readonly tellProblem?: TellProblem;
 }
 
 /** What the guard goes by. */
-export interface GuardSettings {
+export interface GuardSettings<Rule extends RouteRule = RouteRule> {
   /** Whether this is a name of ours, with its port, in lower case. */
   readonly isHost: (host: string) => boolean;
   /** Absent: nobody needs one. */
@@ -37,69 +30,61 @@ export interface GuardSettings {
   /** The name of the cookie of the page. */
   readonly cookie: string;
   readonly isSession: (id: string) => boolean;
-  /** @param path as it stands in the request line, without the query */
-  readonly ruleOf: (method: string, path: string) => RouteRule;
+  /** The rule of a route; the strict one holds where there is none. @param path as it stands in the request line, without the query */
+  readonly ruleOf: (method: string, path: string) => Rule | undefined;
 }
 
 /** What became of a request. */
-export type Verdict =
-  | { readonly caller: Caller; readonly rule: RouteRule }
-  | { readonly refusal: ProblemDetails; readonly rule: RouteRule };
+export type Verdict<Rule extends RouteRule> =
+  | { readonly caller: Caller; readonly rule: Rule | undefined }
+  | { readonly refusal: ProblemDetails; readonly rule: Pick<RouteRule, "tellProblem"> | undefined };
 
 /** The largest body there may be, in bytes; a text of calls has no bound. */
 export const MAX_BODY_BYTES = 10 * 2 ** 20;
 
-const METHODS: ReadonlySet<string> = new Set<Method | "HEAD">(["GET", "HEAD", "POST", "DELETE"]);
-const ALLOW = [...METHODS].join(", ");
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE"];
+const ALLOW = METHODS.join(", ");
 
 /** What holds where nothing else was said. */
-export const STRICT_RULE: RouteRule = { access: "token", accepts: "json" };
+const STRICT_RULE: RouteRule = { access: "token" };
 
 /** Lets a request in, or says why not. */
-export function guard(head: RequestHead, settings: GuardSettings): Verdict {
+export function guard<Rule extends RouteRule>(
+  head: RequestHead,
+  settings: GuardSettings<Rule>,
+): Verdict<Rule> {
   const { headers, method } = head;
   const given = headers.get("host");
-  const host = given !== null && settings.isHost(given) ? given : given?.toLowerCase();
+  const host = given?.toLowerCase();
+  const [, name, path] = /^http:\/\/([^/?#]*)(\/[^?#]*)/.exec(maybeUrl(head) ?? "") ?? [];
   if (host === undefined || !settings.isHost(host)) {
-    return refused(
-      toldAs(head, settings),
+    // Of a request that is not for this server nothing is that of a route, but how clients of the API are told a problem.
+    const rule = path?.startsWith("/v1/") && isReadable(path) ? settings.ruleOf(method, path) : undefined;
+    const refusal = refusalOf(
       421,
       "host",
       `found Host ${shown(given)}, expected the name and port of this server`,
     );
+    return { refusal, rule };
   }
-  const path = pathOf(head, host);
-  if (path === undefined) {
-    return refused(
-      STRICT_RULE,
-      400,
-      "target",
-      `found a request target that is not of ${host}, expected a path such as /v1/runs`,
-    );
+  if (path === undefined || name?.toLowerCase() !== host) {
+    const detail = `found a request target that is not of ${host}, expected a path such as /v1/runs`;
+    return { refusal: refusalOf(400, "target", detail), rule: undefined };
   }
-  if (path.includes("%") && !isReadable(path)) {
-    return refused(
-      STRICT_RULE,
-      400,
-      "path",
-      "found percent signs in the path that mean no text, expected UTF-8 without control characters",
-    );
+  if (!isReadable(path)) {
+    const detail =
+      "found percent signs in the path that mean no text, expected UTF-8 without control characters";
+    return { refusal: refusalOf(400, "path", detail), rule: undefined };
   }
   const rule = settings.ruleOf(method, path);
   const origin = headers.get("origin");
-  const wrong = foreign(headers, { origin, host }) ?? unknownMethod(method);
-  if (wrong !== undefined) return { refusal: wrong, rule };
   const caller = callerOf(headers, settings);
-  const refusal = unknownCaller(caller, rule) ??
-    (isReading(method) ? undefined : wrongBody(headers, { caller, origin, rule }));
+  const refusal = foreign(headers, { origin, host }) ?? unknownMethod(method) ??
+    unknownCaller(caller, rule ?? STRICT_RULE) ??
+    (method === "GET" || method === "HEAD"
+      ? undefined
+      : wrongBody(headers, { caller, origin, rule: rule ?? STRICT_RULE }));
   return refusal === undefined ? { caller, rule } : { refusal, rule };
-}
-
-/** Of a request that is not for this server nothing is that of a route, but how clients of the API are told a problem. */
-function toldAs(head: RequestHead, { ruleOf }: GuardSettings): RouteRule {
-  const path = /^http:\/\/[^/?#]*(\/v1\/[^?#]*)/.exec(maybeUrl(head) ?? "")?.[1];
-  const { tellProblem } = path === undefined ? STRICT_RULE : ruleOf(head.method, path);
-  return tellProblem === undefined ? STRICT_RULE : { ...STRICT_RULE, tellProblem };
 }
 
 function maybeUrl(head: RequestHead): string | undefined {
@@ -110,29 +95,9 @@ function maybeUrl(head: RequestHead): string | undefined {
   }
 }
 
-/** The path of the target, when it is one of this server; undefined for all others, and where the URL cannot be made. */
-function pathOf(head: RequestHead, host: string): string | undefined {
-  const url = maybeUrl(head);
-  if (url === undefined) return undefined;
-  const start = "http://".length + host.length;
-  if (!url.startsWith("http://") || url.charCodeAt(start) !== SLASH) return undefined;
-  const isOurs = url.startsWith(host, "http://".length) ||
-    url.slice("http://".length, start).toLowerCase() === host;
-  return isOurs ? url.slice(start, endOfPath(url, start)) : undefined;
-}
-
-const SLASH = 0x2f;
-
-function endOfPath(url: string, start: number): number {
-  const query = url.indexOf("?", start);
-  const fragment = url.indexOf("#", start);
-  if (query < 0) return fragment < 0 ? url.length : fragment;
-  return fragment < 0 ? query : Math.min(query, fragment);
-}
-
 function isReadable(path: string): boolean {
   try {
-    return !hasControl(decodeURIComponent(path));
+    return !path.includes("%") || !hasControl(decodeURIComponent(path));
   } catch {
     return false;
   }
@@ -156,14 +121,15 @@ function foreign(
 }
 
 function unknownMethod(method: string): ProblemDetails | undefined {
-  if (METHODS.has(method)) return undefined;
-  return {
-    ...refusalOf(405, "method", `found the method ${shown(method)}, expected one of ${ALLOW}`),
-    headers: { allow: ALLOW },
-  };
+  if (METHODS.includes(method)) return undefined;
+  const detail = `found the method ${shown(method)}, expected one of ${ALLOW}`;
+  return refusalOf(405, "method", detail, { allow: ALLOW });
 }
 
-function callerOf(headers: RequestHead["headers"], { token, cookie, isSession }: GuardSettings): Caller {
+function callerOf(
+  headers: RequestHead["headers"],
+  { token, cookie, isSession }: Omit<GuardSettings, "ruleOf">,
+): Caller {
   if (token === undefined) return "anybody";
   const authorization = headers.get("authorization");
   if (authorization !== null) return isBearer(authorization, token) ? "token" : "nobody";
@@ -193,22 +159,25 @@ function cookiesOf(header: string, name: string): readonly string[] {
 }
 
 function unknownCaller(caller: Caller, { access }: RouteRule): ProblemDetails | undefined {
-  if (isAllowed(caller, access)) return undefined;
+  const isAllowed = access === "open" || caller === "token" || caller === "anybody" ||
+    (access === "token" && caller === "page");
+  if (isAllowed) return undefined;
   const expected = access === "bearer"
     ? "expected Authorization: Bearer TOKEN; this route takes no cookie"
     : "expected Authorization: Bearer TOKEN with the token that orrery serve has printed, or the cookie of its one-time link";
-  return { ...refusalOf(401, "token", expected), headers: { "www-authenticate": 'Bearer realm="orrery"' } };
+  return refusalOf(401, "token", expected, { "www-authenticate": 'Bearer realm="orrery"' });
 }
 
-/** Whether one who asks may use a route. */
-export function isAllowed(caller: Caller, access: Access): boolean {
-  if (access === "open" || caller === "token" || caller === "anybody") return true;
-  return access === "token" && caller === "page";
-}
+/** What a body may be sent as. */
+export const BODY_TYPES: { readonly [accepts in Accepts]: readonly [string, ...string[]] } = {
+  json: ["application/json"],
+  form: ["application/x-www-form-urlencoded"],
+  calls: ["text/plain", "application/x-orrery-calls"],
+};
 
 function wrongBody(
   headers: RequestHead["headers"],
-  { caller, origin, rule }: {
+  { caller, origin, rule: { accepts = "json" } }: {
     readonly caller: Caller;
     readonly origin: string | null;
     readonly rule: RouteRule;
@@ -221,25 +190,6 @@ function wrongBody(
       "found no Origin, expected that of this server: the cookie alone changes nothing",
     );
   }
-  const length = headers.get("content-length");
-  const isChunked = headers.get("transfer-encoding") !== null;
-  return wrongType(headers, { rule, isEmpty: !isChunked && (length === null || length === "0") }) ??
-    wrongLength({ length, isChunked, rule });
-}
-
-/** What a text of calls is sent as. */
-const CALL_TYPES: readonly string[] = ["text/plain", "application/x-orrery-calls"];
-
-const TYPES: { readonly [accepts in Accepts]: readonly string[] } = {
-  json: ["application/json"],
-  form: ["application/x-www-form-urlencoded"],
-  calls: CALL_TYPES,
-};
-
-function wrongType(
-  headers: RequestHead["headers"],
-  { rule, isEmpty }: { readonly rule: RouteRule; readonly isEmpty: boolean },
-): ProblemDetails | undefined {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding !== "identity") {
     return refusalOf(
@@ -248,87 +198,55 @@ function wrongType(
       `found Content-Encoding ${shown(encoding)}, expected the body as it is`,
     );
   }
+  const length = headers.get("content-length");
+  const isChunked = headers.get("transfer-encoding") !== null;
   const given = headers.get("content-type");
-  if (given === "application/json" && rule.accepts === "json") return undefined;
-  if (given === null && isEmpty && rule.accepts === "json") return undefined;
+  const isEmpty = !isChunked && (length === null || length === "0");
   const [type = "", ...parameters] = (given ?? "").toLowerCase().split(";").map((part) => part.trim());
   const isUtf8 = parameters.every((parameter) => parameter === "" || /^charset="?utf-8"?$/.test(parameter));
-  const expected = TYPES[rule.accepts];
-  if (expected.includes(type) && isUtf8) return undefined;
-  return refusalOf(
-    415,
-    "content-type",
-    `found Content-Type ${shown(given)}, expected ${expected.join(" or ")}, in UTF-8`,
-  );
-}
-
-function wrongLength(
-  { length, isChunked, rule }: {
-    readonly length: string | null;
-    readonly isChunked: boolean;
-    readonly rule: RouteRule;
-  },
-): ProblemDetails | undefined {
-  if (length === null) return undefined;
-  if (isChunked) {
-    return closing(
-      refusalOf(400, "length", "found Content-Length and Transfer-Encoding, expected one of them"),
+  const expected = BODY_TYPES[accepts];
+  if (!(given === null && isEmpty && accepts === "json") && !(expected.includes(type) && isUtf8)) {
+    return refusalOf(
+      415,
+      "content-type",
+      `found Content-Type ${shown(given)}, expected ${expected.join(" or ")}, in UTF-8`,
     );
   }
-  if (!/^\d{1,15}$/.test(length)) {
-    return closing(refusalOf(400, "length", `found Content-Length ${shown(length)}, expected a number`));
+  if (length === null) return undefined;
+  if (isChunked) {
+    const detail = "found Content-Length and Transfer-Encoding, expected one of them";
+    return refusalOf(400, "length", detail, CLOSE);
   }
-  if (rule.accepts === "calls" || Number(length) <= MAX_BODY_BYTES) return undefined;
-  return closing(tooLarge());
+  if (!/^\d{1,15}$/.test(length)) {
+    return refusalOf(400, "length", `found Content-Length ${shown(length)}, expected a number`, CLOSE);
+  }
+  return accepts === "calls" || Number(length) <= MAX_BODY_BYTES ? undefined : TOO_LARGE;
+}
+
+/** For an answer whose request is not read to its end. */
+export const CLOSE = { connection: "close" } as const;
+
+function refusalOf(
+  status: number,
+  code: string,
+  detail: string,
+  headers?: ProblemDetails["headers"],
+): ProblemDetails {
+  return { status, code, detail, headers };
 }
 
 /** The body is larger than any may be. */
-export function tooLarge(): ProblemDetails {
-  return refusalOf(
-    413,
-    "too-large",
-    `found a body of more than ${MAX_BODY_BYTES} bytes, expected at most that`,
-  );
-}
-
-function closing(details: ProblemDetails): ProblemDetails {
-  return { ...details, headers: { connection: "close" } };
-}
-
-function refused(rule: RouteRule, status: number, code: string, detail: string): Verdict {
-  return { refusal: refusalOf(status, code, detail), rule };
-}
-
-function refusalOf(status: number, code: string, detail: string): ProblemDetails {
-  return { status, code, detail };
-}
-
-function isReading(method: string): boolean {
-  return method === "GET" || method === "HEAD";
-}
+export const TOO_LARGE: ProblemDetails = refusalOf(
+  413,
+  "too-large",
+  `found a body of more than ${MAX_BODY_BYTES} bytes, expected at most that`,
+  CLOSE,
+);
 
 /** As much of a header as an error may show. */
 function shown(value: string | null): string {
   if (value === null || value === "") return "none";
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
-}
-
-/** The rule of each request, from the table of routes. Most of them have the strict one. */
-export function createRules(routes: readonly Route[]): GuardSettings["ruleOf"] {
-  const exact = new Map<string, RouteRule>();
-  const patterns: { readonly method: string; readonly pattern: RegExp; readonly rule: RouteRule }[] = [];
-  for (const { method, path, access, accepts = "json", tellProblem } of routes) {
-    const rule: RouteRule = { access, accepts, tellProblem };
-    if (!path.includes("{")) exact.set(`${method} ${path}`, rule);
-    else if (access !== "token" || accepts !== "json" || tellProblem !== undefined) {
-      patterns.push({ method, pattern: pathPattern(path), rule });
-    }
-  }
-  return (method, path) => {
-    const asked = method === "HEAD" ? "GET" : method;
-    return exact.get(`${asked} ${path}`) ??
-      patterns.find((each) => each.method === asked && each.pattern.test(path))?.rule ?? STRICT_RULE;
-  };
 }
 
 /** Where the server can be reached. */
@@ -381,30 +299,20 @@ function isAddressAt(given: string, port: number): boolean {
  * @throws {HttpProblem} 403 `outside`
  */
 export function insidePath(path: string): string {
-  const parts = path.split("/");
-  const isOutside = parts.some((part) => part === "" || part === "." || part === "..") ||
-    hasControl(path) ||
-    path.includes("\\") || DRIVE.test(path) || HIDDEN.test(path);
-  if (isOutside) throw outside();
-  return path;
-}
-
-/** Whether a control character is in it, NUL first of all. */
-function hasControl(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x20 || unit === 0x7f) return true;
-  }
-  return false;
-}
-
-const DRIVE = /^[A-Za-z]:/;
-const HIDDEN = /^\.(?:orrery|git)(?:\/|$)/i;
-
-function outside(): HttpProblem {
-  return new HttpProblem(
+  const isOutside = path.split("/").some((part) => part === "" || part === "." || part === "..") ||
+    hasControl(path) || path.includes("\\") || DRIVE.test(path) || HIDDEN.test(path);
+  if (!isOutside) return path;
+  throw new HttpProblem(
     403,
     "outside",
     "found a path that is not one of the project, expected one below its root, with / and without . and ..",
   );
 }
+
+/** Whether a control character of ASCII is in it, NUL first of all. */
+function hasControl(text: string): boolean {
+  return /(?![\u0080-\u009f])\p{Cc}/u.test(text);
+}
+
+const DRIVE = /^[A-Za-z]:/;
+const HIDDEN = /^\.(?:orrery|git)(?:\/|$)/i;

@@ -1,4 +1,4 @@
-// A route is data: one table of them makes the routes of Hono, the checks of what comes in, and the OpenAPI document. What a route answers
+// A route is data: one table of them says what is where, what comes in, and makes the OpenAPI document. What a route answers
 // with is in answers.ts (json, html, text, empty, seeOther), problem.ts (HttpProblem, to be thrown) and sse.ts (runEvents, textStream).
 import type { Clock, JsonSchema } from "../core/core.ts";
 import type { FromJsonSchema } from "../schema/input_type.ts";
@@ -114,26 +114,18 @@ export function defineRoute<
 
 const PART = /\{(\w+)(\+?)\}/g;
 
-/** As Hono writes it. */
-export function honoPath(path: string): string {
-  return path.replaceAll(
-    PART,
-    (_whole, name: string, many: string) => many === "" ? `:${name}` : `:${name}{.+}`,
-  );
-}
-
 /** As OpenAPI writes it. */
 export function openapiPath(path: string): string {
-  return path.replaceAll(PART, (_whole, name: string) => `{${name}}`);
+  return path.replaceAll(PART, "{$1}");
 }
 
-/** Which paths of requests are meant, percent signs as they are. */
+/** Which paths of requests are meant, with a group for each part that has a name. */
 export function pathPattern(path: string): RegExp {
-  const parts = path.split(/(\{\w+\+?\})/).map((part) => {
-    if (!part.startsWith("{")) return part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    return part.endsWith("+}") ? ".+" : "[^/]+";
-  });
-  return new RegExp(`^${parts.join("")}$`);
+  const source = path.replaceAll(/[.*?^$()|[\]\\]/g, "\\$&").replaceAll(
+    PART,
+    (_whole, name: string, many: string) => `(?<${name}>${many === "" ? "[^/]" : "."}+)`,
+  );
+  return new RegExp(`^${source}$`);
 }
 
 /** The names in it. */

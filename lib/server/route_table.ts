@@ -9,10 +9,10 @@ import type { McpHttp } from "./mcp/http.ts";
 import { openAiRoutes } from "./openai/openai.ts";
 import { pageRoutes } from "./pages/pages.tsx";
 import { HttpProblem } from "./problem.ts";
-import { defineRoute, type Route, type RouteContext, type ServerSettings } from "./route.ts";
+import { defineRoute, type Route, type RouteContext } from "./route.ts";
 import { conversationRoutes } from "./api/conversations.ts";
 import { loginRoutes } from "./api/login.tsx";
-import { openapiRoutes } from "./api/openapi.ts";
+import { openapiRoute } from "./api/openapi.ts";
 import { runRoutes } from "./api/run.ts";
 import { runsRoutes } from "./api/runs.ts";
 import { followed, invalid, started, wantsEvents } from "./run_answers.ts";
@@ -241,45 +241,42 @@ const MESSAGE = {
   items: { type: "object" },
 } as const;
 
-/** The one path of MCP. */
-const mcpRoutes: readonly Route[] = [
-  defineRoute({
-    method: "POST",
-    path,
-    summary: "A message of MCP (streamable HTTP)",
-    request: { body: MESSAGE },
-    responses: {
-      200: { description: "What it is answered with, as JSON or as SSE" },
-      202: { description: "It needs no answer" },
-    },
-    access: "bearer",
-    handle: (context) => answer(context, context.body),
-  }),
-  defineRoute({
-    method: "GET",
-    path,
-    summary: "What the server says by itself to a session of MCP, as SSE",
-    responses: { 200: { description: "Its messages", type: "text/event-stream" } },
-    access: "bearer",
-    handle: (context) => answer(context),
-  }),
-  defineRoute({
-    method: "DELETE",
-    path,
-    summary: "Ends a session of MCP",
-    responses: { 200: { description: "It has ended" } },
-    access: "bearer",
-    handle: (context) => answer(context),
-  }),
-];
-
-/** The sessions of each server. */
-const opened = new WeakMap<ServerSettings, Promise<McpHttp>>();
-
-async function answer(context: RouteContext, body?: unknown): Promise<Response> {
-  const http = opened.get(context.settings) ?? openHttp(context);
-  opened.set(context.settings, http);
-  return await (await http).fetch(context.request, body);
+/** The one path of MCP, with the sessions of one server. */
+function mcpRoutes(): readonly Route[] {
+  let opened: Promise<McpHttp> | undefined;
+  const answer = async (context: RouteContext, body?: unknown): Promise<Response> =>
+    await (await (opened ??= openHttp(context))).fetch(context.request, body);
+  const access = "bearer";
+  return [
+    defineRoute({
+      method: "POST",
+      path,
+      summary: "A message of MCP (streamable HTTP)",
+      request: { body: MESSAGE },
+      responses: {
+        200: { description: "What it is answered with, as JSON or as SSE" },
+        202: { description: "It needs no answer" },
+      },
+      access,
+      handle: (context) => answer(context, context.body),
+    }),
+    defineRoute({
+      method: "GET",
+      path,
+      summary: "What the server says by itself to a session of MCP, as SSE",
+      responses: { 200: { description: "Its messages", type: "text/event-stream" } },
+      access,
+      handle: (context) => answer(context),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path,
+      summary: "Ends a session of MCP",
+      responses: { 200: { description: "It has ended" } },
+      access,
+      handle: (context) => answer(context),
+    }),
+  ];
 }
 
 async function openHttp(context: RouteContext): Promise<McpHttp> {
@@ -363,21 +360,24 @@ const callRoutes = [
   }),
 ];
 
-/** The table. */
-export const ROUTES: readonly Route[] = [
-  ...healthRoutes,
-  ...catalogRoutes,
-  ...runsRoutes,
-  ...runRoutes,
-  ...conversationRoutes,
-  ...promptRoutes,
-  ...callRoutes,
-  ...gadgetRoutes,
-  ...openAiRoutes,
-  ...mcpRoutes,
-  ...linkRoutes,
-  ...loginRoutes,
-  ...openapiRoutes(() => ROUTES),
-  docsPage(() => ROUTES),
-  ...pageRoutes,
-];
+/** The table of one server. */
+export function createRoutes(): readonly Route[] {
+  const routes: readonly Route[] = [
+    ...healthRoutes,
+    ...catalogRoutes,
+    ...runsRoutes,
+    ...runRoutes,
+    ...conversationRoutes,
+    ...promptRoutes,
+    ...callRoutes,
+    ...gadgetRoutes,
+    ...openAiRoutes(),
+    ...mcpRoutes(),
+    ...linkRoutes,
+    ...loginRoutes,
+    openapiRoute(() => routes),
+    docsPage(() => routes),
+    ...pageRoutes,
+  ];
+  return routes;
+}

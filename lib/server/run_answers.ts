@@ -1,10 +1,10 @@
 // What the routes have in common that start something or follow it.
 import { quietTimer } from "../host/process.ts";
 import type { Frame, RunHandle, RunReader, RunState } from "../service/service.ts";
-import { type AnswerHeaders, json } from "./answers.ts";
+import { json } from "./answers.ts";
 import { HttpProblem } from "./problem.ts";
 import type { RouteContext } from "./route.ts";
-import type { TextSource } from "./text_streams.ts";
+import type { TextStreamOptions } from "./text_streams.ts";
 
 /** Where a run is found. */
 function runUrl(id: string): string {
@@ -30,7 +30,7 @@ export function started(
 export function followed(
   context: Pick<RouteContext, "settings">,
   run: RunHandle,
-  options: Pick<RunEventsOptions, "headers" | "onGone"> = {},
+  options: TextStreamOptions = {},
 ): Response {
   const after = run.kind === "conversation" ? run.before : 0;
   return runEvents(context, run.read({ after }), { headers: { "orrery-run": run.id }, ...options });
@@ -59,35 +59,26 @@ const CHUNK_BYTES = 65_536;
 const RETRY = "retry: 1000\n\n";
 
 /** How the events of a run are sent. */
-interface RunEventsOptions {
-  readonly headers?: AnswerHeaders;
+interface RunEventsOptions extends TextStreamOptions {
   /** Frames that were taken from the reader already. */
   readonly first?: readonly Frame[];
-  /** Whoever read them has gone. */
-  readonly onGone?: () => void;
 }
 
 /** The events of a run as `text/event-stream`. */
 export function runEvents(
   { settings }: Pick<RouteContext, "settings">,
   reader: RunReader,
-  options: RunEventsOptions = {},
+  { first = [], ...options }: RunEventsOptions = {},
 ): Response {
-  return settings.streams.open(frameSource(reader, options.first), options);
-}
-
-function frameSource(reader: RunReader, first: readonly Frame[] = []): TextSource {
-  let begun = false;
-  return {
-    async next() {
-      if (!begun) {
-        begun = true;
-        return RETRY + first.map(frameText).join(""); // at once, so that the head of the answer is on its way
-      }
-      return (await reader.next({ maxBytes: CHUNK_BYTES }))?.map(frameText).join("");
-    },
-    leave: () => reader.leave(),
-  };
+  async function* texts(): AsyncGenerator<string, undefined> {
+    yield RETRY + first.map(frameText).join(""); // at once, so that the head of the answer is on its way
+    for (
+      let frames = await reader.next({ maxBytes: CHUNK_BYTES });
+      frames !== undefined;
+      frames = await reader.next({ maxBytes: CHUNK_BYTES })
+    ) yield frames.map(frameText).join("");
+  }
+  return settings.streams.open({ texts: texts(), leave: () => reader.leave() }, options);
 }
 
 /** A frame as SSE has it. Only events have an id: what else is told is told again to whoever comes back. */

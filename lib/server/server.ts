@@ -1,33 +1,24 @@
 // A service behind a socket. HTTP and runs share one thread: a second one for HTTP alone took a quarter more requests on two cores, for a
 // second copy of each request, of each stream and of the code. Whoever needs more runs a second sends one file with many calls.
-import { type Context, Hono } from "hono";
 import { type JsonSchema, systemClock } from "../core/core.ts";
 import { serveHttp } from "../host/http/serve.ts";
 import { undecided } from "../schema/text_value.ts";
 import { issuesText, validateInput } from "../schema/validate.ts";
 import type { Service } from "../service/service.ts";
-import { problem, SAFE_HEADERS } from "./answers.ts";
+import { problem, SAFE_HEADERS, seeOther } from "./answers.ts";
 import { readForm, readJson, readPieces } from "./body.ts";
-import {
-  type Caller,
-  createHosts,
-  createRules,
-  guard,
-  type GuardSettings,
-  isAllowed,
-  type RouteRule,
-} from "./guard.ts";
+import { createHosts, guard } from "./guard.ts";
 import { problemPage } from "./pages/problem_page.tsx";
 import { failureOf, HttpProblem, type ProblemDetails } from "./problem.ts";
 import {
-  honoPath,
   type Method,
   pathPattern,
   type Route,
+  type RouteContext,
   type ServerSettings,
   type TellProblem,
 } from "./route.ts";
-import { ROUTES } from "./route_table.ts";
+import { createRoutes } from "./route_table.ts";
 import { Sessions } from "./session.ts";
 import { TextStreams } from "./text_streams.ts";
 
@@ -106,9 +97,6 @@ function addressOf(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-// The only place that says Hono. Every route of the table comes in through one function, which asks again what the guard has asked: a
-// request that did not pass the guard has no caller, and no route answers it.
-
 /** What an app is made of. */
 interface AppOptions {
   readonly service: Service;
@@ -119,69 +107,63 @@ interface AppOptions {
 /** Answers every request, and never fails. */
 type Answers = (request: Request) => Promise<Response>;
 
-/** What the guard hands on. */
-interface Passed {
-  readonly Bindings: { readonly caller?: Caller; readonly isHead?: boolean };
+/** A route that was found, with the parts of the path that have names. */
+interface FoundRoute extends Route {
+  readonly parts: Readonly<Record<string, string>>;
 }
 
 /** Makes the app of the table of routes; it has no socket yet. */
 function createApp({ service, settings, isHost }: AppOptions): Answers {
-  const hono = new Hono<Passed>();
+  const routes = createRoutes().map((route) => ({ route, pattern: pathPattern(route.path) }));
   const tell = (error: unknown) => failureOf(error, { root: service.root, tell: settings.tell });
-  for (const route of ROUTES) {
-    hono.on(
-      route.method,
-      honoPath(route.path),
-      (context) => answer(route, context, { service, settings, tell }),
-    );
-  }
-  hono.notFound(({ req }) => {
-    const told = isLookedAt(req.raw) ? problemPage : problem;
-    return told(nothingAt(req.raw.method, pathOf(req.url)), req.raw.headers);
-  });
-  hono.onError((error) => problem(tell(error)));
-  const rules: GuardSettings = {
+  /** The guard asks here too, so that what it goes by is what answers. */
+  const find = (method: string, path: string): FoundRoute | undefined => {
+    const asked = method === "HEAD" ? "GET" : method;
+    const text = decodeURI(path.replaceAll("%25", "%2525")); // a part is decoded whole when it was found
+    for (const { route, pattern } of routes) {
+      const match = route.method === asked && pattern.exec(text);
+      if (match) return { ...route, parts: match.groups ?? {} };
+    }
+    return undefined;
+  };
+  const rules = {
     isHost,
     token: settings.token,
     cookie: settings.cookie,
-    isSession: (id) => settings.sessions.has(id),
-    ruleOf: createRules(ROUTES),
+    isSession: (id: string) => settings.sessions.has(id),
+    ruleOf: find,
   };
-  return guarded(hono, rules, tell);
-}
-
-/** In front of everything: what it does not let through reaches no route. */
-function guarded(
-  hono: Hono<Passed>,
-  settings: GuardSettings,
-  tell: (error: unknown) => ProblemDetails,
-): Answers {
+  const answered = async (request: Request): Promise<Response> => {
+    const verdict = guard(request, rules);
+    const { rule } = verdict;
+    if ("refusal" in verdict) return refusal(verdict.refusal, rule?.tellProblem, request);
+    const { caller, rule: route } = verdict;
+    if (route !== undefined) return await answer(route, { request, caller, service, settings, tell });
+    const told = isLookedAt(request) ? problemPage : problem;
+    return told(nothingAt(request, find), request.headers);
+  };
   return async (request) => {
+    let response: Response;
     try {
-      const verdict = guard(request, settings);
-      if ("refusal" in verdict) return safe(refusal(verdict.refusal, verdict.rule, request));
-      const { caller } = verdict;
-      if (request.method === "HEAD") return safe(await headOf(hono, request, caller));
-      return safe(await hono.fetch(request, { caller }));
+      response = await answered(request);
     } catch (error) {
-      return safe(problem(tell(error)));
+      response = problem(tell(error));
     }
+    if (request.method === "HEAD") {
+      await response.body?.cancel(); // one that goes on is left at once
+      response = new Response(null, response);
+    }
+    // Every answer has them, that of a library and of the guard too.
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) response.headers.set(name, value);
+    return response;
   };
 }
 
 /** Somebody who looks with a browser is shown where to come in. */
-function refusal(details: ProblemDetails, { tellProblem = problem }: RouteRule, request: Request): Response {
+function refusal(details: ProblemDetails, tellProblem: TellProblem = problem, request: Request): Response {
   if (details.status !== 401 || !isLookedAt(request)) return tellProblem(details, request.headers);
-  return new Response(null, {
-    status: 303,
-    headers: { location: loginPath(request, tellProblem), "cache-control": "no-store" },
-  });
-}
-
-/** Back to the page that was wanted, where there is one. */
-function loginPath({ url }: Request, tellProblem: TellProblem): string {
-  const at = url.slice(url.indexOf("/", "http://".length));
-  return tellProblem === problem || at === "/" ? "/login" : `/login?to=${encodeURIComponent(at)}`;
+  const at = targetOf(request); // back to the page that was wanted, where there is one
+  return seeOther(tellProblem === problem || at === "/" ? "/login" : `/login?to=${encodeURIComponent(at)}`);
 }
 
 /** A browser shows it to somebody. */
@@ -189,81 +171,52 @@ function isLookedAt({ method, headers }: Request): boolean {
   return method === "GET" && (headers.get("accept") ?? "").includes("text/html");
 }
 
-/** The head of a GET; a body that goes on is left at once. */
-async function headOf(hono: Hono<Passed>, request: Request, caller: Caller): Promise<Response> {
-  const got = await hono.fetch(new Request(request.url, { headers: request.headers }), {
-    caller,
-    isHead: true,
-  });
-  await got.body?.cancel();
-  return new Response(null, got);
+/** As it stands in the request line. */
+function targetOf({ url }: Request): string {
+  return url.slice(url.indexOf("/", "http://".length));
 }
 
-/** Every answer has them, that of a library and of the guard too. */
-function safe(response: Response): Response {
-  for (const [name, value] of Object.entries(SAFE_HEADERS)) response.headers.set(name, value);
-  return response;
-}
-
-interface Means {
-  readonly service: Service;
-  readonly settings: ServerSettings;
+interface Means extends Pick<RouteContext, "request" | "caller" | "service" | "settings"> {
   readonly tell: (error: unknown) => ProblemDetails;
 }
 
-async function answer(route: Route, context: Context<Passed>, means: Means): Promise<Response> {
-  const { raw } = context.req;
+async function answer(route: FoundRoute, { tell, ...means }: Means): Promise<Response> {
+  const { request, settings } = means;
   try {
-    if (means.settings.stopping.aborted) throw ending();
-    const { caller, isHead = false } = context.env;
-    if (caller === undefined || !isAllowed(caller, route.access)) throw unguarded();
-    const { service, settings } = means;
-    const { params = NOTHING, query = NOTHING, body = NOTHING } = route.request ?? {};
+    if (settings.stopping.aborted) {
+      throw new HttpProblem(503, "stopping", "the server is about to end: start it again");
+    }
     const { method, accepts = "json" } = route;
+    const { params = NOTHING, query = NOTHING, body = NOTHING } = route.request ?? {};
+    const parts = Object.entries(route.parts).map(([name, part]) => [name, decodeURIComponent(part)]);
     return await route.handle({
-      service,
-      settings,
-      request: raw,
-      caller,
-      isHead,
-      params: params === NOTHING ? {} : await checkedTexts(params, context.req.param(), "the path"),
-      query: query === NOTHING && !raw.url.includes("?")
+      ...means,
+      isHead: request.method === "HEAD",
+      params: params === NOTHING ? {} : await checkedTexts(params, Object.fromEntries(parts), "the path"),
+      query: query === NOTHING && !request.url.includes("?")
         ? {}
-        : await checkedTexts(query, queryOf(raw.url), "the query"),
+        : await checkedTexts(query, queryOf(request.url), "the query"),
       body: method === "GET" || accepts === "calls" ? {} : await checked(
         body,
-        await (accepts === "form" ? readForm : readJson)(raw, body),
+        await (accepts === "form" ? readForm : readJson)(request, body),
         "the body",
       ),
-      text: (gone) => readPieces(raw, gone),
+      text: (gone) => readPieces(request, gone),
     });
   } catch (error) {
-    return (route.tellProblem ?? problem)(means.tell(error), raw.headers);
+    return (route.tellProblem ?? problem)(tell(error), request.headers);
   }
-}
-
-/** The service is closed, and there is nothing that could be looked at. */
-function ending(): HttpProblem {
-  return new HttpProblem(503, "stopping", "the server is about to end: start it again");
-}
-
-/** It cannot happen while the guard stands in front. */
-function unguarded(): HttpProblem {
-  return new HttpProblem(401, "token", "expected Authorization: Bearer TOKEN");
 }
 
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
 
-/** As it stands in the request line. */
-function pathOf(url: string): string {
-  return url.slice(url.indexOf("/", "http://".length)).replace(/[?#].*$/, "");
-}
-
 /** No route has this path, or none with this method. */
-function nothingAt(method: string, path: string): ProblemDetails {
-  const methods = METHODS.filter((each) =>
-    ROUTES.some((route) => route.method === each && pathPattern(route.path).test(path))
-  );
+function nothingAt(
+  request: Request,
+  find: (method: Method, path: string) => Route | undefined,
+): ProblemDetails {
+  const path = targetOf(request).replace(/[?#].*$/, "");
+  const methods = METHODS.filter((each) => find(each, path) !== undefined);
   if (methods.length === 0) {
     return {
       status: 404,
@@ -271,12 +224,11 @@ function nothingAt(method: string, path: string): ProblemDetails {
       detail: "there is nothing at this path; /openapi.json has all there are",
     };
   }
-  const allow = methods.join(", ");
   return {
     status: 405,
     code: "method",
-    detail: `found ${method}, expected ${methods.join(" or ")} at this path`,
-    headers: { allow },
+    detail: `found ${request.method}, expected ${methods.join(" or ")} at this path`,
+    headers: { allow: methods.join(", ") },
   };
 }
 

@@ -8,38 +8,29 @@ import { HttpProblem } from "./problem.ts";
 
 /** Where the text of an answer comes from. */
 export interface TextSource {
-  /** The next piece, when there is one; undefined at the end. */
-  next(): Promise<string | undefined>;
+  /** Its pieces, each when there is one. */
+  readonly texts: AsyncIterator<string, undefined>;
   /** The reader has gone, or the server ends: ends a `next` that waits. */
   leave(): void;
 }
 
 /** What an answer that goes on may be given besides. */
 export interface TextStreamOptions {
-  /** Default `text/event-stream`. */
-  readonly type?: string;
   readonly headers?: AnswerHeaders;
-  /** Sent when nothing else was for 15 s. Default: a comment of SSE; the empty text sends nothing. */
-  readonly idle?: string;
   /** The reader has gone; not called when the server ends. */
   readonly onGone?: () => void;
 }
 
-interface OpenStream {
-  readonly controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  readonly source: TextSource;
-  readonly idle: Uint8Array<ArrayBuffer>;
-}
-
 const encoder = new TextEncoder();
 
-/** All answers that go on, under one timer. */
+/** A comment of SSE. */
+const IDLE = encoder.encode(": \n\n");
+
+/** All answers that go on. */
 export class TextStreams {
-  readonly #open = new Set<OpenStream>();
+  readonly #open = new Set<TextSource>();
   readonly #most: number;
   readonly #idleMs: number;
-  #timer: Disposable | undefined;
-  #isClosed = false;
 
   /** @param options.most how many there may be at once; default 1,000. @param options.idleMs default 15,000 */
   constructor({ most = 1_000, idleMs = 15_000 }: { readonly most?: number; readonly idleMs?: number } = {}) {
@@ -51,11 +42,8 @@ export class TextStreams {
     return this.#open.size;
   }
 
-  /** The answer. @throws {HttpProblem} 503 `readers` */
-  open(
-    source: TextSource,
-    { type = "text/event-stream", headers, idle = ": \n\n", onGone }: TextStreamOptions = {},
-  ): Response {
+  /** The answer, as `text/event-stream`. @throws {HttpProblem} 503 `readers` */
+  open(source: TextSource, { headers, onGone }: TextStreamOptions = {}): Response {
     if (this.#open.size >= this.#most) {
       source.leave();
       throw new HttpProblem(
@@ -65,9 +53,44 @@ export class TextStreams {
         { headers: { "retry-after": "1" } },
       );
     }
-    return new Response(this.#stream(source, { idle: encoder.encode(idle), onGone }), {
+    let idle: Disposable | undefined;
+    const end = (): void => {
+      this.#open.delete(source);
+      idle?.[Symbol.dispose]();
+    };
+    // A reader that waits is told that we are still there; one that does not take what it has been given already is not.
+    const arm = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void => {
+      idle = quietTimer(this.#idleMs, () => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(IDLE);
+        arm(controller);
+      });
+    };
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => {
+        this.#open.add(source);
+        arm(controller);
+      },
+      async pull(controller) {
+        try {
+          const { value, done } = await source.texts.next();
+          if (done !== true) return controller.enqueue(encoder.encode(value));
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          source.leave();
+          throw error;
+        }
+      },
+      cancel() {
+        end();
+        source.leave();
+        onGone?.();
+      },
+    }, { highWaterMark: 1 });
+    return new Response(body, {
       headers: {
-        "content-type": type,
+        "content-type": "text/event-stream",
         "cache-control": "no-store, no-transform",
         "x-accel-buffering": "no",
         ...headers,
@@ -77,52 +100,6 @@ export class TextStreams {
 
   /** Ends all of them. */
   close(): void {
-    for (const { source } of this.#open) source.leave();
-    this.#timer?.[Symbol.dispose]();
-    this.#isClosed = true;
-  }
-
-  #stream(
-    source: TextSource,
-    { idle, onGone }: Pick<OpenStream, "idle"> & { readonly onGone: TextStreamOptions["onGone"] | undefined },
-  ): ReadableStream<Uint8Array<ArrayBuffer>> {
-    let open: OpenStream | undefined;
-    const end = (): void => {
-      if (open !== undefined) this.#open.delete(open);
-    };
-    return new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start: (controller) => {
-        open = { controller, source, idle };
-        this.#open.add(open);
-        if (!this.#isClosed) this.#timer ??= this.#arm();
-      },
-      pull: async (controller) => {
-        try {
-          const text = await source.next();
-          if (text !== undefined) return controller.enqueue(encoder.encode(text));
-          end();
-          controller.close();
-        } catch (error) {
-          end();
-          source.leave();
-          throw error;
-        }
-      },
-      cancel: () => {
-        end();
-        source.leave();
-        onGone?.();
-      },
-    }, { highWaterMark: 1 });
-  }
-
-  /** A reader that waits is told that we are still there; one that does not take what it has been given already is not. */
-  #arm(): Disposable {
-    return quietTimer(this.#idleMs, () => {
-      for (const { controller, idle } of this.#open) {
-        if (idle.length > 0 && (controller.desiredSize ?? 0) > 0) controller.enqueue(idle);
-      }
-      this.#timer = this.#open.size > 0 ? this.#arm() : undefined;
-    });
+    for (const source of this.#open) source.leave();
   }
 }

@@ -1,24 +1,20 @@
 import { isRecord, type JsonSchema } from "../../core/core.ts";
 import { json } from "../answers.ts";
+import { BODY_TYPES } from "../guard.ts";
 import { titleOf } from "../problem.ts";
-import { type Accepts, defineRoute, openapiPath, pathNames, type Route, type RouteAnswer } from "../route.ts";
+import { defineRoute, openapiPath, pathNames, type Route, type RouteAnswer } from "../route.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 /** The OpenAPI document of all routes, itself among them. @param routes read when it is asked for */
-export function openapiRoutes(routes: () => readonly Route[]): readonly Route[] {
+export function openapiRoute(routes: () => readonly Route[]): Route {
   let made: unknown;
-  return [
-    defineRoute({
-      method: "GET",
-      path: "/openapi.json",
-      summary: "This document",
-      responses: { 200: { description: "OpenAPI 3.1", schema: { type: "object" } } },
-      handle({ service }) {
-        made ??= openapiOf(routes(), { version: service.version });
-        return json(made);
-      },
-    }),
-  ];
+  return defineRoute({
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This document",
+    responses: { 200: { description: "OpenAPI 3.1", schema: { type: "object" } } },
+    handle: ({ service: { version } }) => json(made ??= openapiOf(routes(), { version })),
+  });
 }
 
 // The OpenAPI document (3.1) is made of the table of routes and its schemas, so that it says what is checked.
@@ -57,12 +53,6 @@ function openapiOf(routes: readonly Route[], { version }: { readonly version: st
   };
 }
 
-const TYPE_OF: { readonly [accepts in Accepts]: readonly string[] } = {
-  json: ["application/json"],
-  form: ["application/x-www-form-urlencoded"],
-  calls: ["text/plain", "application/x-orrery-calls"],
-};
-
 function operation(route: Route): Part {
   const { method, path, summary, description, request: { params, query, body } = {}, access } = route;
   const { accepts = "json" } = route;
@@ -76,7 +66,7 @@ function operation(route: Route): Part {
     ...(method !== "GET" && (body !== undefined || accepts === "calls") && {
       requestBody: {
         required: accepts !== "json" || requiredOf(body).length > 0,
-        content: Object.fromEntries(TYPE_OF[accepts].map((type) => [type, {
+        content: Object.fromEntries(BODY_TYPES[accepts].map((type) => [type, {
           schema: body === undefined ? { type: "string" } : referring(body),
         }])),
       },

@@ -142,28 +142,15 @@ export const runsRoutes = [
       "An event `project` at once, and one whenever a run begins, ends, asks or is answered. Another `server` than before: it was started again.",
     responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
     problems: { 503: ["readers"] },
-    handle({ service, settings: { streams } }) {
+    handle({ service, settings }) {
       const reader = service.watch();
-      let wake = (): void => {};
-      let pause: Promise<void> | undefined;
-      let timer: Disposable | undefined;
-      return streams.open({
-        async next() {
-          await pause;
-          const now = await reader.next();
-          if (now === undefined) return undefined;
-          pause = new Promise<void>((resolve) => {
-            wake = resolve;
-            timer = quietTimer(EVERY_MS, resolve);
-          });
-          return `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
-        },
-        leave() {
-          reader.leave();
-          timer?.[Symbol.dispose]();
-          wake();
-        },
-      });
+      async function* texts(): AsyncGenerator<string, undefined> {
+        for (let now = await reader.next(); now !== undefined; now = await reader.next()) {
+          yield `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
+          await new Promise<void>((resolve) => void quietTimer(EVERY_MS, resolve));
+        }
+      }
+      return settings.streams.open({ texts: texts(), leave: () => reader.leave() });
     },
   }),
 ];

@@ -1,7 +1,19 @@
-import type { JsonObject, ModelPart, RunEvent, ToolCall, Usage } from "../../core/core.ts";
+// Answers and errors as clients of OpenAI know them, and how the answer of a run is made of what it tells.
+import {
+  decodeSegment,
+  isRecord,
+  type JsonObject,
+  ModelError,
+  type ModelErrorCode,
+  type ModelPart,
+  type RunEvent,
+  type ToolCall,
+  type Usage,
+} from "../../core/core.ts";
 import { framesOf } from "../../service/runs/reader.ts";
 import type { RunHandle, RunState } from "../../service/service.ts";
-import { HttpProblem } from "../problem.ts";
+import { json } from "../answers.ts";
+import { HttpProblem, type ProblemDetails } from "../problem.ts";
 
 /** What all pieces of an answer have in common. */
 export interface AnswerHead {
@@ -16,7 +28,7 @@ export interface AnswerHead {
 /** An answer while it is being made. Ending it early ends what makes it. */
 export interface MadeAnswer {
   readonly head: AnswerHead;
-  readonly parts: AsyncIterable<ModelPart>;
+  readonly parts: AsyncGenerator<ModelPart, undefined>;
   /** Nobody wants it any more. */
   leave(): void;
   /** Such as the id of the run. */
@@ -32,17 +44,19 @@ export function answerHead(model: string): AnswerHead {
   };
 }
 
-/** Why an answer ended, in OpenAI's words. */
-export type FinishWord = "stop" | "length" | "tool_calls" | "content_filter";
+/** The last part of an answer. */
+export type Finish = Extract<ModelPart, { readonly type: "finish" }>;
 
 /**
+ * Why an answer ended, in OpenAI's words.
+ *
  * @param options.hasCalls something is called in the answer
  * @param options.isCut a call of it had not ended, so that it was left out
  */
 export function finishWord(
-  { reason }: Extract<ModelPart, { readonly type: "finish" }>,
+  { reason }: Finish,
   { hasCalls, isCut }: { readonly hasCalls: boolean; readonly isCut: boolean },
-): FinishWord {
+): string {
   if (reason === "filter") return "content_filter";
   if (reason === "length" || isCut) return "length";
   return hasCalls ? "tool_calls" : "stop";
@@ -59,8 +73,8 @@ export function usageJson({ input, output, cached, reasoning }: Usage): JsonObje
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
-    ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }),
-    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    ...(cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };
 }
 
@@ -180,3 +194,67 @@ const FAILURES: ReadonlyMap<string, readonly [code: string, status: number]> = n
   ["permission", ["permission_denied", 403]],
   ["interrupted", ["stopping", 503]],
 ]);
+
+/** A field of the request that cannot be taken. @param param as `messages[0].content` */
+export function badField(param: string, detail: string, code = "invalid_value"): HttpProblem {
+  return new HttpProblem(400, code, `${param}: ${detail}`, { more: { param } });
+}
+
+/** A problem as an answer. */
+export function tellOpenAiProblem(problem: ProblemDetails): Response {
+  const { status, headers } = problem;
+  return json(openAiProblemJson(problem), { status, headers });
+}
+
+/** The same as JSON. */
+export function openAiProblemJson({ status, code, detail, more = {} }: ProblemDetails): JsonObject {
+  return { error: { message: detail, type: typeOfStatus(status), param: paramOf(more), code } };
+}
+
+/** The field that is at fault: what was said of it, or where the schema found it. */
+function paramOf({ param, issues }: JsonObject): string | null {
+  if (typeof param === "string") return param;
+  const [first] = Array.isArray(issues) ? issues : [];
+  const pointer = isRecord(first) ? first.pointer : undefined;
+  if (typeof pointer !== "string" || pointer === "") return null;
+  return pointer.slice(1).split("/").map(decodeSegment)
+    .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`).join("");
+}
+
+function typeOfStatus(status: number): string {
+  return TYPES.get(status) ?? (status < 500 ? "invalid_request_error" : "server_error");
+}
+
+const TYPES: ReadonlyMap<number, string> = new Map([
+  [401, "authentication_error"],
+  [403, "permission_error"],
+  [409, "conflict_error"],
+  [429, "rate_limit_error"],
+]);
+
+/** What a model could not do; everything else as it is. */
+export function ofModelError(thrown: unknown): unknown {
+  if (!(thrown instanceof ModelError)) return thrown;
+  const [status, code, param] = MODEL_ERRORS[thrown.code];
+  const { retryAfterMs = 1000, message } = thrown;
+  return new HttpProblem(status, code, message, {
+    ...(param !== undefined && { more: { param } }),
+    ...(status === 429 && { headers: { "retry-after": String(Math.ceil(retryAfterMs / 1000)) } }),
+  });
+}
+
+const MODEL_ERRORS: {
+  readonly [code in ModelErrorCode]: readonly [status: number, code: string, param?: string];
+} = {
+  config: [404, "model_not_found", "model"],
+  auth: [502, "provider_auth"], // the key is ours, and the caller's own is right
+  request: [400, "provider_refused"],
+  context: [400, "context_length_exceeded", "messages"],
+  "rate-limit": [429, "rate_limit_exceeded"],
+  server: [502, "provider_error"],
+  network: [502, "provider_unreachable"],
+  timeout: [504, "timeout"],
+  answer: [502, "provider_answer"],
+  permission: [403, "permission_denied"],
+  aborted: [503, "stopping"],
+};

@@ -1,11 +1,10 @@
 import type { Model, ModelPart, ModelRequest, ToolSpec } from "../../core/core.ts";
 import { type Service, ServiceError } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerHead, type MadeAnswer } from "./answer.ts";
+import { answerHead, badField, type MadeAnswer, ofModelError } from "./answer.ts";
 import type { ChatBody } from "./schemas.ts";
 import { chatMessages } from "./messages.ts";
 import { namedCatalog, namedModels, unknownModel } from "./model_names.ts";
-import { badField, ofModelError } from "./problem.ts";
 
 /** How many answers of models are under way that no run is kept of; each counts like a run. */
 export interface PassedOn {
@@ -86,24 +85,17 @@ function failedAnswer(model: string): HttpProblem {
 /** A request of a client as a model of Orrery is asked. @throws {HttpProblem} that names the field */
 function modelRequest(body: ChatBody, { signal }: { readonly signal: AbortSignal }): ModelRequest {
   const tools = toolSpecs(body);
-  const toolChoice = choiceOf(body, tools);
-  const temperature = body.temperature ?? undefined;
-  const topP = body.top_p ?? undefined;
-  const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined;
-  const seed = body.seed ?? undefined;
-  const stop = typeof body.stop === "string" ? [body.stop] : body.stop ?? [];
-  const args = givenArgs(body);
   return {
     messages: chatMessages(body.messages),
-    ...(tools.length > 0 && { tools }),
-    ...(toolChoice !== undefined && { toolChoice }),
+    tools,
+    toolChoice: choiceOf(body, tools),
     ...formatOf(body),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(seed !== undefined && { seed }),
-    ...(stop.length > 0 && { stop }),
-    ...(args !== undefined && { args }),
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined,
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    seed: body.seed ?? undefined,
+    stop: typeof body.stop === "string" ? [body.stop] : body.stop ?? [],
+    args: givenArgs(body),
     signal,
   };
 }
@@ -136,14 +128,11 @@ function formatOf({ response_format: format }: ChatBody): Pick<ModelRequest, "js
 }
 
 /** What providers take under these names. */
-function givenArgs(body: ChatBody): Readonly<Record<string, unknown>> | undefined {
-  const args = Object.fromEntries(
-    ARGS.flatMap((name) => {
-      const value = body[name];
-      return value === undefined || value === null ? [] : [[name, value]];
-    }),
-  );
-  return Object.keys(args).length === 0 ? undefined : args;
+function givenArgs(body: ChatBody): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(ARGS.flatMap((name) => {
+    const value = body[name];
+    return value === undefined || value === null ? [] : [[name, value]];
+  }));
 }
 
 const ARGS = [

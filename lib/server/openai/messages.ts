@@ -1,6 +1,6 @@
 import type { ContentPart, Message, ToolCall } from "../../core/core.ts";
 import type { ChatBody } from "./schemas.ts";
-import { badField } from "./problem.ts";
+import { badField } from "./answer.ts";
 
 type ChatMessage = ChatBody["messages"][number];
 type ChatPart = Extract<ChatMessage["content"], readonly unknown[]>[number];

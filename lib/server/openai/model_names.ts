@@ -5,11 +5,11 @@ import type { CatalogJson, CatalogPart, Look } from "../../service/look/look.ts"
 import { HttpProblem } from "../problem.ts";
 
 /** What is asked. */
-export type AskedModel =
-  | { readonly kind: "agent"; readonly file: string }
-  | { readonly kind: "profile"; readonly name: string }
-  | { readonly kind: "document"; readonly file: string }
-  | { readonly kind: "prompt"; readonly path: string };
+export interface AskedModel {
+  readonly kind: "agent" | "profile" | "document" | "prompt";
+  /** The file of an agent or a document, the path of a prompt. */
+  readonly name: string;
+}
 
 /** One line of `GET /v1/models`. */
 export interface NamedModel {
@@ -80,8 +80,8 @@ export async function askedModel(
   const [kind, word] = [rest.slice(0, Math.max(0, slash)), rest.slice(slash + 1)];
   if (isKind(kind) && word !== "") {
     const catalog = await look.catalog(PARTS[kind]);
-    const asked = ownModel(kind, word, catalog);
-    if (asked !== undefined) return { asked, catalog };
+    const found = ownModel(kind, word, catalog);
+    if (found !== undefined) return { asked: { kind, name: found }, catalog };
   }
   throw unknownModel(name, namedModels(await namedCatalog(look)));
 }
@@ -90,33 +90,24 @@ function isKind(word: string): word is AskedModel["kind"] {
   return Object.hasOwn(PARTS, word);
 }
 
-/** @param kind the part behind `orrery/` */
-function ownModel(kind: AskedModel["kind"], word: string, catalog: CatalogJson): AskedModel | undefined {
+/** An agent and a document are known without their ending too, and an agent by its last part where no other has it. */
+function ownModel(kind: AskedModel["kind"], word: string, catalog: CatalogJson): string | undefined {
+  const { agents, profiles, documents, prompts, tactics } = catalog;
   switch (kind) {
     case "agent": {
-      const file = agentFile(word, catalog);
-      return file === undefined ? undefined : { kind, file };
+      const files = agents.map(({ file }) => file);
+      const [only, ...others] = files.filter((file) => agentName(file).endsWith(`/${word}`));
+      return files.find((file) => file === word || agentName(file) === word) ??
+        (others.length === 0 ? only : undefined);
     }
     case "profile":
-      return catalog.profiles.some(({ name }) => name === word) ? { kind, name: word } : undefined;
-    case "document": {
-      const found = catalog.documents.find(({ file }) => file === word || file === `${word}.md`);
-      return found && { kind, file: found.file };
-    }
-    case "prompt": {
-      const paths = [...catalog.prompts.map(({ path }) => path), ...catalog.tactics.map(({ name }) => name)];
-      return paths.includes(word) ? { kind, path: word } : undefined;
-    }
+      return profiles.find(({ name }) => name === word)?.name;
+    case "document":
+      return documents.find(({ file }) => file === word || file === `${word}.md`)?.file;
+    case "prompt":
+      return prompts.find(({ path }) => path === word)?.path ??
+        tactics.find(({ name }) => name === word)?.name;
   }
-}
-
-/** By its file with or without the ending, or by its last part where only one agent has it. */
-function agentFile(word: string, { agents }: CatalogJson): string | undefined {
-  const files = agents.map(({ file }) => file);
-  const whole = files.find((file) => file === word || agentName(file) === word);
-  if (whole !== undefined) return whole;
-  const [only, ...others] = files.filter((file) => agentName(file).endsWith(`/${word}`));
-  return others.length === 0 ? only : undefined;
 }
 
 /** No model has this name. */

@@ -1,11 +1,20 @@
 // What clients of OpenAI ask: models, and chat completions.
-import { type JsonObject, type ModelPart, objectOf, type ToolCall } from "../../core/core.ts";
+import { type JsonObject, objectOf, type ToolCall } from "../../core/core.ts";
 import { quietTimer } from "../../host/process.ts";
 import { json } from "../answers.ts";
-import { failureOf, type ProblemDetails } from "../problem.ts";
-import { defineRoute, type Route, type RouteContext, type ServerSettings } from "../route.ts";
-import type { TextSource } from "../text_streams.ts";
-import { type AnswerHead, callJson, finishWord, type MadeAnswer, usageJson } from "./answer.ts";
+import { failureOf } from "../problem.ts";
+import { defineRoute, type Route, type RouteContext } from "../route.ts";
+import {
+  badField,
+  callJson,
+  type Finish,
+  finishWord,
+  type MadeAnswer,
+  ofModelError,
+  openAiProblemJson,
+  tellOpenAiProblem,
+  usageJson,
+} from "./answer.ts";
 import {
   CHAT_COMPLETION,
   CHAT_REQUEST,
@@ -15,7 +24,7 @@ import {
   OPENAI_ERROR,
   refuseUnsupported,
 } from "./schemas.ts";
-import { configuredAnswer, type PassedOn } from "./configured_answer.ts";
+import { configuredAnswer } from "./configured_answer.ts";
 import {
   askedModel,
   isOwnName,
@@ -24,10 +33,8 @@ import {
   namedModels,
   unknownModel,
 } from "./model_names.ts";
-import { badField, ofModelError, openAiProblemJson, tellOpenAiProblem } from "./problem.ts";
 import { runAnswer } from "./run_answer.ts";
-import { talkAnswer } from "./talk_answer.ts";
-import { TalkMemory } from "./talk_history.ts";
+import { talkAnswer, TalkMemory } from "./talk_answer.ts";
 
 /** How long the head of a stream waits for what comes first, ms. */
 const FIRST_MS = 5_000;
@@ -74,71 +81,52 @@ function modelJson({ id, ownedBy }: NamedModel) {
   return { id, object: "model", created: 0, owned_by: ownedBy };
 }
 
-/** What the requests to one server have in common. */
-interface Means {
-  readonly memory: TalkMemory;
-  readonly passedOn: PassedOn;
-}
-
-const means = new WeakMap<ServerSettings, Means>();
-
-function meansOf(settings: ServerSettings): Means {
-  const known = means.get(settings) ?? { memory: new TalkMemory(), passedOn: { count: 0 } };
-  means.set(settings, known);
-  return known;
-}
-
-const chatRoute = defineRoute({
-  method: "POST",
-  path: "/v1/chat/completions",
-  summary:
-    "An answer of a configured model, or of an agent, a profile, a document or a prompt (orrery/agent/NAME, …)",
-  request: { body: CHAT_REQUEST },
-  responses: {
-    200: {
-      description: "The answer; with stream: true as SSE, a chat.completion.chunk an event, then [DONE]",
-      schema: CHAT_COMPLETION,
+/** The models, and chat completions, of one server. */
+export function openAiRoutes(): readonly Route[] {
+  const memory = new TalkMemory();
+  const passedOn = { count: 0 };
+  const chatRoute = defineRoute({
+    method: "POST",
+    path: "/v1/chat/completions",
+    summary:
+      "An answer of a configured model, or of an agent, a profile, a document or a prompt (orrery/agent/NAME, …)",
+    request: { body: CHAT_REQUEST },
+    responses: {
+      200: {
+        description: "The answer; with stream: true as SSE, a chat.completion.chunk an event, then [DONE]",
+        schema: CHAT_COMPLETION,
+      },
+      ...ERRORS,
+      403: { description: "No grant allows it", schema: OPENAI_ERROR },
+      409: { description: "The conversation is not known, or busy, or has ended", schema: OPENAI_ERROR },
+      422: { description: "What was run has failed", schema: OPENAI_ERROR },
+      429: { description: "Too many runs, or the provider's own limit", schema: OPENAI_ERROR },
+      502: { description: "The provider has failed", schema: OPENAI_ERROR },
+      503: { description: "The server is about to end", schema: OPENAI_ERROR },
+      504: { description: "It took too long", schema: OPENAI_ERROR },
     },
-    ...ERRORS,
-    403: { description: "No grant allows it", schema: OPENAI_ERROR },
-    409: { description: "The conversation is not known, or busy, or has ended", schema: OPENAI_ERROR },
-    422: { description: "What was run has failed", schema: OPENAI_ERROR },
-    429: { description: "Too many runs, or the provider's own limit", schema: OPENAI_ERROR },
-    502: { description: "The provider has failed", schema: OPENAI_ERROR },
-    503: { description: "The server is about to end", schema: OPENAI_ERROR },
-    504: { description: "It took too long", schema: OPENAI_ERROR },
-  },
-  access: "bearer",
-  tellProblem: tellOpenAiProblem,
-  async handle(context) {
-    try {
-      return await answered(await madeAnswer(context.body, context), context);
-    } catch (thrown) {
-      throw ofModelError(thrown);
-    }
-  },
-});
-
-/** The models, and chat completions. */
-export const openAiRoutes: readonly Route[] = [modelsRoute, modelRoute, chatRoute];
-
-async function madeAnswer(
-  body: ChatBody,
-  { service, settings }: Pick<RouteContext, "service" | "settings">,
-): Promise<MadeAnswer> {
-  const { memory, passedOn } = meansOf(settings);
-  refuseUnsupported(body);
-  if (!isOwnName(body.model)) return await configuredAnswer(body, { service, passedOn });
-  const { asked, catalog } = await askedModel(body.model, service.look);
-  refuseForeignFields(body);
-  switch (asked.kind) {
-    case "agent":
-      return await talkAnswer(asked.file, body, { service, memory, isLive: body.stream === true });
-    case "profile":
-    case "document":
-    case "prompt":
-      return await runAnswer(asked, body, { service, catalog });
+    access: "bearer",
+    tellProblem: tellOpenAiProblem,
+    async handle(context) {
+      try {
+        return await answered(await madeAnswer(context), context);
+      } catch (thrown) {
+        throw ofModelError(thrown);
+      }
+    },
+  });
+  async function madeAnswer(
+    { body, service }: Pick<RouteContext, "service"> & { readonly body: ChatBody },
+  ): Promise<MadeAnswer> {
+    refuseUnsupported(body);
+    if (!isOwnName(body.model)) return await configuredAnswer(body, { service, passedOn });
+    const { asked, catalog } = await askedModel(body.model, service.look);
+    refuseForeignFields(body);
+    return asked.kind === "agent"
+      ? await talkAnswer(asked.name, body, { service, memory, isLive: body.stream === true })
+      : await runAnswer({ ...asked, kind: asked.kind }, body, { service, catalog });
   }
+  return [modelsRoute, modelRoute, chatRoute];
 }
 
 async function answered(
@@ -147,14 +135,23 @@ async function answered(
     & Pick<RouteContext, "request" | "service" | "settings">
     & { readonly body: ChatBody },
 ): Promise<Response> {
-  const { headers = {} } = answer;
-  const problemOf = (thrown: unknown) => failureOf(ofModelError(thrown), { root, tell });
+  const { headers, parts } = answer;
   if (body.stream !== true) return json(await awaited(answer, request.signal), { headers });
-  const source = chatStream(await begun(answer, { waitMs: FIRST_MS }), {
+  // What goes wrong before the first part is there still has a status of its own. One that takes longer than this is not waited for.
+  const first = parts.next();
+  first.catch(() => undefined); // when it is too late for a status, it is told where the parts are read
+  const late = Promise.withResolvers<undefined>();
+  using _late = quietTimer(FIRST_MS, () => late.resolve(undefined));
+  await Promise.race([first, late.promise]);
+  const texts = streamed(answer, first, {
     includeUsage: body.stream_options?.include_usage === true,
-    problemOf,
+    problemJson: (thrown) => openAiProblemJson(failureOf(ofModelError(thrown), { root, tell })),
   });
-  return streams.open(source, { headers });
+  const leave = (): void => {
+    answer.leave();
+    parts.return(undefined).catch(() => undefined); // it has begun, whether or not anybody reads the rest
+  };
+  return streams.open({ texts, leave }, { headers });
 }
 
 /** The whole answer; nobody waits for it any more once the connection is gone. The signal fires at a good end too, so nobody listens by then. */
@@ -190,26 +187,23 @@ async function chatAnswer({ head, parts }: Pick<MadeAnswer, "head" | "parts">): 
   let thought = "";
   const calls: ToolCall[] = [];
   let isCut = false;
-  let end: Extract<ModelPart, { readonly type: "finish" }> | undefined;
+  let finish: Finish = { type: "finish", reason: "stop", usage: { input: 0, output: 0 }, model: head.model };
   for await (const part of parts) {
     if (part.type === "text") content += part.text;
     else if (part.type === "reasoning") thought += part.text;
     else if (part.type === "call") calls.push(part.call);
     else if (part.type === "call-cut") isCut = true;
-    else if (part.type === "finish") end = part;
+    else if (part.type === "finish") finish = part;
   }
-  const finish = end ?? { type: "finish", reason: "stop", usage: { input: 0, output: 0 }, model: head.model };
   const message = {
     role: "assistant",
     content: content === "" && calls.length > 0 ? null : content,
-    ...(thought === "" ? {} : { reasoning_content: thought }), // as other servers name it, and clients read it
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(callJson) }),
+    ...(thought !== "" && { reasoning_content: thought }), // as other servers name it, and clients read it
+    ...(calls.length > 0 && { tool_calls: calls.map(callJson) }),
   };
   return {
-    id: head.id,
+    ...head,
     object: "chat.completion",
-    created: head.created,
-    model: head.model,
     choices: [{
       index: 0,
       message,
@@ -220,144 +214,44 @@ async function chatAnswer({ head, parts }: Pick<MadeAnswer, "head" | "parts">): 
   };
 }
 
-/** How an answer is streamed. */
-interface ChatStreamOptions {
-  readonly includeUsage: boolean;
-  /** What is told of something that was thrown. */
-  readonly problemOf: (thrown: unknown) => ProblemDetails;
-}
-
-/** The answer as SSE, a chunk an event, and `[DONE]`; what goes wrong on the way is its last event. */
-function chatStream(answer: MadeAnswer, options: ChatStreamOptions): TextSource {
-  const pieces = piecesOf(answer, options);
-  return {
-    async next() {
-      const { value, done } = await pieces.next();
-      return done === true ? undefined : value;
-    },
-    leave() {
-      answer.leave();
-      pieces.return(undefined).catch(() => undefined); // nobody is left to tell
-    },
-  };
-}
-
-async function* piecesOf(
+/** The answer as SSE: the role first, then text as it comes, calls once they are complete, why it ended, and `[DONE]`; or what went wrong on the way. */
+async function* streamed(
   { head, parts }: MadeAnswer,
-  { includeUsage, problemOf }: ChatStreamOptions,
+  first: ReturnType<MadeAnswer["parts"]["next"]>,
+  { includeUsage, problemJson }: {
+    readonly includeUsage: boolean;
+    /** What is told of something that was thrown. */
+    readonly problemJson: (thrown: unknown) => JsonObject;
+  },
 ): AsyncGenerator<string, undefined> {
-  const chunks = new ChatChunks(head, { includeUsage });
-  yield eventText(chunks.begin());
+  const object = { ...head, object: "chat.completion.chunk" };
+  const chunk = (delta: JsonObject, finish: string | null = null): string =>
+    eventText({
+      ...object,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...(includeUsage && { usage: null }),
+    });
+  let calls = 0;
+  let isCut = false;
+  yield chunk({ role: "assistant", content: "" });
   try {
-    for await (const part of parts) {
-      const text = chunks.of(part).map(eventText).join("");
-      if (text !== "") yield text;
+    for (let { value: part } = await first; part !== undefined; { value: part } = await parts.next()) {
+      if (part.type === "text" && part.text !== "") yield chunk({ content: part.text });
+      else if (part.type === "reasoning" && part.text !== "") yield chunk({ reasoning_content: part.text });
+      else if (part.type === "call") {
+        yield chunk({ tool_calls: [{ index: calls++, ...callJson(part.call) }] });
+      } else if (part.type === "call-cut") isCut = true;
+      else if (part.type === "finish") {
+        yield chunk({}, finishWord(part, { hasCalls: calls > 0, isCut }));
+        if (includeUsage) yield eventText({ ...object, choices: [], usage: usageJson(part.usage) });
+      }
     }
+    yield "data: [DONE]\n\n";
   } catch (thrown) {
-    yield eventText(openAiProblemJson(problemOf(thrown)));
-    return;
+    yield eventText(problemJson(thrown));
   }
-  yield "data: [DONE]\n\n";
 }
 
 function eventText(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
-}
-
-/**
- * The same answer once its first part is there, so that what goes wrong before it still has a status of its own. A part that takes longer
- * than this is not waited for.
- */
-async function begun(
-  answer: MadeAnswer,
-  { waitMs }: { readonly waitMs: number },
-): Promise<MadeAnswer> {
-  const parts = answer.parts[Symbol.asyncIterator]();
-  const first = parts.next();
-  const late = Promise.withResolvers<undefined>();
-  using _late = quietTimer(waitMs, () => late.resolve(undefined));
-  first.catch(() => undefined); // when it is too late for a status, it is told where the parts are read
-  await Promise.race([first, late.promise]);
-  return {
-    ...answer,
-    parts: afterFirst(first, parts),
-    leave() {
-      answer.leave();
-      parts.return?.().catch(() => undefined); // it has begun, whether or not anybody reads the rest
-    },
-  };
-}
-
-async function* afterFirst(
-  first: Promise<IteratorResult<ModelPart>>,
-  parts: AsyncIterator<ModelPart>,
-): AsyncGenerator<ModelPart, undefined> {
-  try {
-    for (let next = await first; next.done !== true; next = await parts.next()) yield next.value;
-  } finally {
-    await parts.return?.();
-  }
-}
-
-/** Makes the chunks of one answer: the role first, then text as it comes, calls once they are complete, and why it ended. */
-class ChatChunks {
-  readonly #head: AnswerHead;
-  readonly #includeUsage: boolean;
-  #calls = 0;
-  #isCut = false;
-
-  constructor(head: AnswerHead, { includeUsage }: { readonly includeUsage: boolean }) {
-    this.#head = head;
-    this.#includeUsage = includeUsage;
-  }
-
-  /** The first one. */
-  begin(): JsonObject {
-    return this.#chunk({ role: "assistant", content: "" });
-  }
-
-  /** What a part of the answer is in chunks. */
-  of(part: ModelPart): readonly JsonObject[] {
-    switch (part.type) {
-      case "text":
-        return part.text === "" ? [] : [this.#chunk({ content: part.text })];
-      case "reasoning":
-        return part.text === "" ? [] : [this.#chunk({ reasoning_content: part.text })];
-      case "call":
-        return [this.#call(part.call)];
-      case "call-cut":
-        this.#isCut = true;
-        return [];
-      case "finish":
-        return this.#end(part);
-      case "call-start":
-      case "call-delta":
-      case "thought":
-      case "retry":
-        return [];
-    }
-  }
-
-  #call(call: ToolCall): JsonObject {
-    return this.#chunk({ tool_calls: [{ index: this.#calls++, ...callJson(call) }] });
-  }
-
-  #end(part: Extract<ModelPart, { readonly type: "finish" }>): readonly JsonObject[] {
-    const last = this.#chunk({}, finishWord(part, { hasCalls: this.#calls > 0, isCut: this.#isCut }));
-    if (!this.#includeUsage) return [last];
-    return [last, { ...this.#object(), choices: [], usage: usageJson(part.usage) }];
-  }
-
-  #chunk(delta: JsonObject, finish: string | null = null): JsonObject {
-    return {
-      ...this.#object(),
-      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
-      ...(this.#includeUsage && { usage: null }),
-    };
-  }
-
-  #object(): JsonObject {
-    const { id, created, model } = this.#head;
-    return { id, object: "chat.completion.chunk", created, model };
-  }
 }

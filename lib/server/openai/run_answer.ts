@@ -4,14 +4,15 @@ import { isInsideCall } from "../../render/shown_text.ts";
 import type { CatalogJson } from "../../service/look/look.ts";
 import type { Service } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
-import { answerOf, type MadeAnswer, ToldText } from "./answer.ts";
+import { answerOf, badField, type MadeAnswer, ToldText } from "./answer.ts";
 import { chatMessages } from "./messages.ts";
 import type { AskedModel } from "./model_names.ts";
-import { badField } from "./problem.ts";
 import type { ChatBody } from "./schemas.ts";
 
 /** What is run for an answer. */
-export type RunModel = Extract<AskedModel, { readonly kind: "profile" | "document" | "prompt" }>;
+export interface RunModel extends AskedModel {
+  readonly kind: "profile" | "document" | "prompt";
+}
 
 /** What can be looked up for it. */
 export interface RunAnswerMeans {
@@ -51,10 +52,10 @@ function wishOf(asked: RunModel, body: ChatBody, catalog: CatalogJson): Paramete
       return { kind: "ask", profile: asked.name, messages: chatMessages(body.messages) };
     case "document": {
       const prompt = onlyText(body, { what: "A document" });
-      return { kind: "file", file: asked.file, ...(prompt.trim() !== "" && { prompt }) };
+      return { kind: "file", file: asked.name, ...(prompt.trim() !== "" && { prompt }) };
     }
     case "prompt":
-      return { kind: "prompt", path: asked.path, ...promptWish(asked.path, body, catalog) };
+      return { kind: "prompt", path: asked.name, ...promptWish(asked.name, body, catalog) };
   }
 }
 
@@ -65,7 +66,7 @@ function isLive(asked: RunModel, { profiles, prompts }: CatalogJson): boolean {
       return profiles.some(({ name, systemPrompt }) => name === asked.name && systemPrompt === null);
     case "prompt":
       return prompts.some(({ path, answer, tools }) =>
-        path === asked.path && answer === "text" && tools.length === 0
+        path === asked.name && answer === "text" && tools.length === 0
       );
     case "document":
       return false;

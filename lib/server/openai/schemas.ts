@@ -2,11 +2,12 @@
 // clients send more than they use.
 import { objectOf } from "../../core/core.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
-import { badField } from "./problem.ts";
+import { badField } from "./answer.ts";
 
 const TEXT = { type: "string", maxLength: 10_485_760 } as const;
 const ID = { type: "string", minLength: 1, maxLength: 200 } as const;
 const NULL = { type: "null" } as const;
+const orNull = <const Schema>(schema: Schema) => ({ anyOf: [NULL, schema] } as const);
 
 const PART = objectOf({
   type: { type: "string", maxLength: 100 },
@@ -32,7 +33,7 @@ const MESSAGE = objectOf({
   role: { enum: ["developer", "system", "user", "assistant", "tool"] },
   content: { anyOf: [TEXT, NULL, { type: "array", maxItems: 10_000, items: PART }] },
   name: { type: "string", maxLength: 200 },
-  tool_calls: { anyOf: [NULL, { type: "array", maxItems: 1000, items: TOOL_CALL }] },
+  tool_calls: orNull({ type: "array", maxItems: 1000, items: TOOL_CALL }),
   tool_call_id: ID,
 }, ["role"]);
 
@@ -80,10 +81,8 @@ export const CHAT_REQUEST = objectOf({
   model: { type: "string", minLength: 1, maxLength: 1000 },
   messages: { type: "array", minItems: 1, maxItems: 10_000, items: MESSAGE },
   stream: FLAG,
-  stream_options: {
-    anyOf: [NULL, objectOf({ include_usage: FLAG })],
-  },
-  tools: { anyOf: [NULL, { type: "array", maxItems: 1000, items: TOOL }] },
+  stream_options: orNull(objectOf({ include_usage: FLAG })),
+  tools: orNull({ type: "array", maxItems: 1000, items: TOOL }),
   tool_choice: TOOL_CHOICE,
   parallel_tool_calls: FLAG,
   response_format: RESPONSE_FORMAT,
@@ -95,7 +94,7 @@ export const CHAT_REQUEST = objectOf({
   max_completion_tokens: COUNT,
   stop: { anyOf: [NULL, TEXT, { type: "array", maxItems: 16, items: TEXT }] },
   seed: { type: ["integer", "null"] },
-  logit_bias: { anyOf: [NULL, { type: "object", additionalProperties: { type: "number" } }] },
+  logit_bias: orNull({ type: "object", additionalProperties: { type: "number" } }),
   reasoning_effort: { type: ["string", "null"], maxLength: 100 },
   n: { type: ["integer", "null"], description: "1: no more than one answer is made." },
   logprobs: { ...FLAG, description: "Not true: there are none." },
@@ -104,16 +103,11 @@ export const CHAT_REQUEST = objectOf({
   function_call: ABSENT,
   audio: ABSENT,
   web_search_options: ABSENT,
-  modalities: { anyOf: [NULL, { type: "array", maxItems: 10, items: { type: "string", maxLength: 100 } }] },
+  modalities: orNull({ type: "array", maxItems: 10, items: { type: "string", maxLength: 100 } }),
   user: { type: ["string", "null"], maxLength: 200, description: "Of an agent: whose conversation it is." },
-  metadata: {
-    anyOf: [
-      NULL,
-      objectOf({
-        conversation: { ...ID, description: "Of an agent: the conversation to go on with." },
-      }),
-    ],
-  },
+  metadata: orNull(objectOf({
+    conversation: { ...ID, description: "Of an agent: the conversation to go on with." },
+  })),
 }, ["model", "messages"]);
 
 const USAGE = objectOf({

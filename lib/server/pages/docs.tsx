@@ -4,8 +4,9 @@ import { isRecord, type Json, type JsonSchema } from "../../core/core.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { Badge, Block, List } from "./parts.tsx";
+import { BODY_TYPES } from "../guard.ts";
 import { titleOf } from "../problem.ts";
-import { type Accepts, openapiPath, pathNames, type Route } from "../route.ts";
+import { openapiPath, pathNames, type Route } from "../route.ts";
 import { SCHEMAS } from "../api/schemas.ts";
 
 /** The page. @param routes read when it is asked for */
@@ -184,12 +185,6 @@ function idOf({ method, path }: Route): string {
   return `${method}${path}`.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase();
 }
 
-const TYPES: { readonly [accepts in Accepts]: string } = {
-  json: "application/json",
-  form: "application/x-www-form-urlencoded",
-  calls: "text/plain",
-};
-
 /** As it is typed in a shell. */
 function exampleRequest(
   { method, path, access, accepts = "json", request: { body } = {} }: Route,
@@ -198,10 +193,10 @@ function exampleRequest(
   const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${origin}${openapiPath(path)}`];
   if (access !== "open") lines.push('-H "Authorization: Bearer $TOKEN"');
   if (method !== "GET" && accepts === "calls") {
-    lines.push(`-H "Content-Type: ${TYPES.calls}"`, "--data-binary @FILE.calls");
+    lines.push(`-H "Content-Type: ${BODY_TYPES.calls[0]}"`, "--data-binary @FILE.calls");
   } else if (method !== "GET" && body !== undefined) {
     lines.push(
-      `-H "Content-Type: ${TYPES[accepts]}"`,
+      `-H "Content-Type: ${BODY_TYPES[accepts][0]}"`,
       `-d '${JSON.stringify(exampleOf(body)).replaceAll("'", "'\\''")}'`,
     );
   }
