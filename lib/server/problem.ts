@@ -4,10 +4,9 @@ import {
   FileError,
   type FileErrorCode,
   JournalError,
-  type Json,
   type JsonObject,
   ModelError,
-  objectOrEmpty,
+  type ModelErrorCode,
   ProblemsError,
   PromptError,
   RunEndedError,
@@ -50,7 +49,7 @@ export class HttpProblem extends Error {
 /** The JSON of a problem. */
 export function problemJson(
   { status, code, detail, more }: ProblemDetails,
-): { readonly [key: string]: Json } {
+): JsonObject {
   return { ...more, type: "about:blank", title: titleOf(status), status, detail, code };
 }
 
@@ -91,13 +90,18 @@ interface FailureSettings {
 }
 
 /** The problem of what was thrown. */
-export function failureOf(error: unknown, settings: FailureSettings): ProblemDetails {
-  const details = known(error, settings);
-  if (details !== undefined) return withoutRoot(details, settings.root);
+export function failureOf(error: unknown, { root, tell }: FailureSettings): ProblemDetails {
+  const details = known(error);
+  if (details !== undefined) {
+    // An absolute path says where on whose machine the project lies, which is nobody's business.
+    return JSON.parse(
+      JSON.stringify(details),
+      (_name, value) =>
+        typeof value === "string" ? value.replaceAll(`${root}/`, "").replaceAll(root, ".") : value,
+    );
+  }
   const reference = crypto.randomUUID().slice(0, 8);
-  settings.tell(
-    `HTTP ${reference}: ${error instanceof Error ? error.stack ?? error.message : String(error)}\n`,
-  );
+  tell(`HTTP ${reference}: ${error instanceof Error ? error.stack ?? error.message : String(error)}\n`);
   return {
     status: 500,
     code: "internal",
@@ -106,11 +110,11 @@ export function failureOf(error: unknown, settings: FailureSettings): ProblemDet
   };
 }
 
-function known(error: unknown, settings: FailureSettings): ProblemDetails | undefined {
+function known(error: unknown): ProblemDetails | undefined {
   if (error instanceof HttpProblem) return error.details;
   if (error instanceof ServiceError) return ofService(error);
-  if (error instanceof SourceError) return ofSource([error], settings);
-  if (error instanceof ProblemsError) return ofSource(error.problems, settings);
+  if (error instanceof SourceError) return ofSource([error]);
+  if (error instanceof ProblemsError) return ofSource(error.problems);
   if (error instanceof ModelError) return ofModel(error);
   if (error instanceof FileError) return ofFile(error);
   if (error instanceof PromptError) return ofPrompt(error);
@@ -148,113 +152,64 @@ function ofService({ code, message, details }: ServiceError): ProblemDetails {
 }
 
 /** Something a user wrote is wrong: the first place as members of its own, all of them as `problems`. */
-function ofSource(errors: readonly SourceError[], { root }: FailureSettings): ProblemDetails {
-  const problems = errors.map((error) => sourceJson(error, root));
-  const [first = {}] = problems;
+function ofSource(errors: readonly SourceError[]): ProblemDetails {
+  const [{ span } = {}] = errors;
   return {
     status: 422,
     code: "check",
     detail: errors.map(({ message, place, hint }) =>
-      `${place === "" ? "" : `${place}: `}${message}${hint === undefined ? "" : `. ${hint}`}`
+      `${place && `${place}: `}${message}${hint === undefined ? "" : `. ${hint}`}`
     ).join("\n"),
-    more: { ...placeOf(first), problems },
+    more: {
+      ...placeOf(span),
+      problems: errors.map(({ message, span, hint, code }) => ({
+        message,
+        ...placeOf(span),
+        ...(hint !== undefined && { hint }),
+        ...(code !== undefined && { code }),
+      })),
+    },
   };
 }
 
-/** Where, without what. */
-function placeOf({ file, line, column }: JsonObject): JsonObject {
+function placeOf(span: SourceError["span"]): JsonObject {
+  if (span === undefined) return {};
+  const { file, line, column } = span;
+  return { ...(file !== undefined && { file }), line, column };
+}
+
+function ofModel({ code, message, flag, retryAfterMs = 1_000 }: ModelError): ProblemDetails {
+  const [status, word] = OF_MODEL[code] ?? [502, "provider"];
   return {
-    ...(file !== undefined && { file }),
-    ...(line !== undefined && { line }),
-    ...(column !== undefined && { column }),
+    status,
+    code: word,
+    detail: message,
+    ...(code === "permission" && flag !== undefined && { more: { flag } }),
+    ...(code === "rate-limit" && { headers: { "retry-after": String(Math.ceil(retryAfterMs / 1000)) } }),
   };
 }
 
-function sourceJson({ message, span, hint, code }: SourceError, root: string): JsonObject {
-  return {
-    message: relativeTo(root, message),
-    ...(span?.file !== undefined && { file: relativeTo(root, span.file) }),
-    ...(span !== undefined && { line: span.line, column: span.column }),
-    ...(hint !== undefined && { hint: relativeTo(root, hint) }),
-    ...(code !== undefined && { code }),
-  };
-}
-
-function ofModel({ code, message, flag, retryAfterMs }: ModelError): ProblemDetails {
-  const more: JsonObject = flag === undefined ? {} : { flag };
-  const wait = retryAfterMs ?? 1_000;
-  switch (code) {
-    case "config":
-      return { status: 422, code: "model", detail: message };
-    case "permission":
-      return { status: 403, code: "refused", detail: message, more };
-    case "rate-limit":
-      return {
-        status: 429,
-        code: "rate-limit",
-        detail: message,
-        headers: { "retry-after": String(Math.ceil(wait / 1000)) },
-      };
-    case "timeout":
-      return { status: 504, code: "timeout", detail: message };
-    default:
-      return { status: 502, code: "provider", detail: message };
-  }
-}
-
-const STATUS_OF_FILE: { readonly [code in FileErrorCode]?: number } = {
-  "not-found": 404,
-  "is-folder": 404,
-  "not-folder": 404,
-  "denied": 403,
+const OF_MODEL: { readonly [code in ModelErrorCode]?: readonly [status: number, code: string] } = {
+  "config": [422, "model"],
+  "permission": [403, "refused"],
+  "rate-limit": [429, "rate-limit"],
+  "timeout": [504, "timeout"],
 };
 
 function ofFile({ code, message }: FileError): ProblemDetails {
-  return {
-    status: STATUS_OF_FILE[code] ?? 422,
-    code: code === "is-folder" || code === "not-folder"
-      ? "not-found"
-      : code === "denied"
-      ? "refused"
-      : code === "not-found"
-      ? code
-      : "file",
-    detail: message,
-  };
+  const [status, word] = OF_FILE[code] ?? [422, "file"];
+  return { status, code: word, detail: message };
 }
+
+const OF_FILE: { readonly [code in FileErrorCode]?: readonly [status: number, code: string] } = {
+  "not-found": [404, "not-found"],
+  "is-folder": [404, "not-found"],
+  "not-folder": [404, "not-found"],
+  "denied": [403, "refused"],
+};
 
 function ofPrompt({ code, message, problems = [] }: PromptError): ProblemDetails {
-  const json = toJson(problems);
-  return {
-    status: code === "registry" ? 404 : 422,
-    code: code === "registry" ? "not-found" : "check",
-    detail: message,
-    ...(problems.length > 0 && { more: { problems: json } }),
-  };
-}
-
-/** An absolute path says where on whose machine the project lies, which is nobody's business. */
-function withoutRoot(details: ProblemDetails, root: string): ProblemDetails {
-  const { detail, more } = details;
-  if (!detail.includes(root) && (more === undefined || !JSON.stringify(more).includes(root))) return details;
-  return {
-    ...details,
-    detail: relativeTo(root, detail),
-    ...(more !== undefined && { more: objectWithout(more, root) }),
-  };
-}
-
-function objectWithout(more: JsonObject, root: string): JsonObject {
-  return objectOrEmpty(mapped(more, root));
-}
-
-function mapped(value: Json, root: string): Json {
-  if (typeof value === "string") return relativeTo(root, value);
-  if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Array) return value.map((item) => mapped(item, root));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapped(item, root)]));
-}
-
-function relativeTo(root: string, text: string): string {
-  return text.replaceAll(`${root}/`, "").replaceAll(root, ".");
+  const [status, word] = code === "registry" ? [404, "not-found"] : [422, "check"];
+  const more = problems.length > 0 ? { problems: toJson(problems) } : undefined;
+  return { status, code: word, detail: message, more };
 }

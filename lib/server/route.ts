@@ -60,12 +60,10 @@ export interface Route {
   readonly summary: string;
   /** Whole sentences, where the summary leaves something open. */
   readonly description?: string;
-  readonly request?: {
-    /** Objects whose properties are text, numbers or flags. */
-    readonly params?: JsonSchema;
-    readonly query?: JsonSchema;
-    readonly body?: JsonSchema;
-  };
+  /** Objects whose properties are text, numbers or flags. */
+  readonly params?: JsonSchema;
+  readonly query?: JsonSchema;
+  readonly body?: JsonSchema;
   /** By status. */
   readonly responses: Readonly<Record<number, RouteAnswer>>;
   /** The codes of the problems it may answer with, by status, besides those that every route has. */
@@ -80,8 +78,11 @@ export interface Route {
 }
 
 /** A route while it is being defined: what its handler gets is typed by its schemas. */
-export interface RouteDefinition<Params, Query, Body> extends Omit<Route, "request" | "access" | "handle"> {
-  readonly request?: { readonly params?: Params; readonly query?: Query; readonly body?: Body };
+export interface RouteDefinition<Params, Query, Body>
+  extends Omit<Route, "method" | "path" | "summary" | "params" | "query" | "body" | "access" | "handle"> {
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
   /** Default `token`. */
   readonly access?: Access;
   handle(
@@ -95,9 +96,8 @@ export type Nothing = { readonly type: "object"; readonly properties: Readonly<R
 /**
  * Defines a route.
  *
- *     defineRoute({
- *       method: "GET", path: "/v1/runs/{id}", summary: "One run",
- *       request: { params: objectOf({ id: { type: "string" } }, ["id"]) },
+ *     defineRoute("GET", "/v1/runs/{id}", "One run", {
+ *       params: objectOf({ id: { type: "string" } }, ["id"]),
  *       responses: { 200: { description: "The run", schema: RUN_STATE } },
  *       handle: async ({ service, params }) => json(await service.run(params.id)),
  *     });
@@ -106,8 +106,13 @@ export function defineRoute<
   const Params extends JsonSchema = Nothing,
   const Query extends JsonSchema = Nothing,
   const Body extends JsonSchema = Nothing,
->(route: RouteDefinition<Params, Query, Body>): Route {
-  return { access: "token", ...route };
+>(
+  method: Method,
+  path: string,
+  summary: string,
+  route: RouteDefinition<Params, Query, Body>,
+): Route {
+  return { method, path, summary, access: "token", ...route };
 }
 
 // The path of a route, as its table writes it: `{name}` is one part, `{name+}` one or more.

@@ -16,27 +16,22 @@ import { openapiRoute } from "./api/openapi.ts";
 import { runRoutes } from "./api/run.ts";
 import { runsRoutes } from "./api/runs.ts";
 import { followed, invalid, started, wantsEvents } from "./run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./api/schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, NAME, SCHEMAS, STREAM } from "./api/schemas.ts";
 import { sessionCookie } from "./session.ts";
 
 /** One call of one gadget. */
 const gadgetRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/v1/gadgets/{name}",
-    summary: "Calls one gadget",
+  defineRoute("POST", "/v1/gadgets/{name}", "Calls one gadget", {
     description:
       "422 is an answer to what was sent: the input does not fit the gadget (input), or the gadget threw, " +
       "which is how it says that it cannot do this call, and why (failed). 500 is no word of the gadget: it could not be loaded, " +
       "the process or the server it runs in is gone, or its result is no JSON.",
-    request: {
-      params: objectOf({ name: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,63}$" } }, ["name"]),
-      body: onlyFields({
-        input: { type: "object", description: "What the gadget's own schema wants" },
-        ask: ASK,
-        stream: STREAM,
-      }),
-    },
+    params: objectOf({ name: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,63}$" } }, ["name"]),
+    body: onlyFields({
+      input: { type: "object", description: "What the gadget's own schema wants" },
+      ask: ASK,
+      stream: STREAM,
+    }),
     responses: {
       200: {
         description: "What it gave",
@@ -60,7 +55,7 @@ const gadgetRoutes = [
         kind: "gadget",
         name,
         input: toJsonObject(input),
-        ...(ask !== undefined && { canAsk: ask }),
+        canAsk: ask,
       });
       if (wantsEvents(context.request, stream)) return followed(context, run);
       return resultOf(await run.ended);
@@ -101,51 +96,46 @@ function failed({ id, status, error, reason }: RunState, call: JsonObject): Http
 }
 
 const PATH = objectOf({
-  path: { type: "string", minLength: 1, maxLength: MAX_NAME, description: "Such as review/code" },
+  path: { ...NAME, description: "Such as review/code" },
 }, ["path"]);
 
 const INPUT = { type: "object", description: "Values of its variables" } as const;
 
 /** Prompts of the registry. */
 const promptRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/v1/prompts/{path+}/render",
-    summary: "The prompt with these values, as a model would get it; no model is asked",
-    request: {
+  defineRoute(
+    "POST",
+    "/v1/prompts/{path+}/render",
+    "The prompt with these values, as a model would get it; no model is asked",
+    {
       params: PATH,
       body: onlyFields({ input: INPUT }),
-    },
-    responses: {
-      200: {
-        description: "Its text",
-        schema: objectOf({
-          text: { type: "string" },
-          tools: { type: "array", items: { type: "string" } },
-          contract: { description: "What an answer has to be" },
-        }, ["text", "tools", "contract"]),
+      responses: {
+        200: {
+          description: "Its text",
+          schema: objectOf({
+            text: { type: "string" },
+            tools: { type: "array", items: { type: "string" } },
+            contract: { description: "What an answer has to be" },
+          }, ["text", "tools", "contract"]),
+        },
       },
+      problems: { 403: ["outside"], 404: ["not-found"], 422: ["check"] },
+      handle: async ({ service, params, body: { input = {} } }) =>
+        json(await service.look.render(insidePath(params.path), toJsonObject(input))),
     },
-    problems: { 403: ["outside"], 404: ["not-found"], 422: ["check"] },
-    handle: async ({ service, params, body: { input = {} } }) =>
-      json(await service.look.render(insidePath(params.path), toJsonObject(input))),
-  }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/prompts/{path+}/run",
-    summary: "Runs a prompt or a tactic",
-    request: {
-      params: PATH,
-      body: onlyFields({
-        input: INPUT,
-        say: { type: "string", description: "What is said to it" },
-        profile: { type: "string", maxLength: MAX_NAME },
-        model: MODEL,
-        budget: BUDGET,
-        ask: ASK,
-        stream: STREAM,
-      }),
-    },
+  ),
+  defineRoute("POST", "/v1/prompts/{path+}/run", "Runs a prompt or a tactic", {
+    params: PATH,
+    body: onlyFields({
+      input: INPUT,
+      say: { type: "string", description: "What is said to it" },
+      profile: { type: "string", maxLength: MAX_NAME },
+      model: MODEL,
+      budget: BUDGET,
+      ask: ASK,
+      stream: STREAM,
+    }),
     responses: { 200: EVENT_ANSWER, 202: { description: "It has begun", schema: SCHEMAS.Started } },
     problems: {
       403: ["outside"],
@@ -160,8 +150,8 @@ const promptRoutes = [
         kind: "prompt",
         path: insidePath(context.params.path),
         ...wanted,
-        ...(input !== undefined && { input: toJsonObject(input) }),
-        ...(ask !== undefined && { canAsk: ask }),
+        input: input && toJsonObject(input),
+        canAsk: ask,
       });
       return started(context, run, context.body);
     },
@@ -173,10 +163,7 @@ const PROBLEMS = { type: "array", items: SCHEMAS.FileProblem } as const;
 
 /** What is in the project, and what is wrong with it. */
 const catalogRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/v1/catalog",
-    summary: "Everything that can be run, with schemas",
+  defineRoute("GET", "/v1/catalog", "Everything that can be run, with schemas", {
     responses: {
       200: {
         description: "The catalogue",
@@ -188,45 +175,40 @@ const catalogRoutes = [
     },
     handle: async ({ service }) => json(await service.look.catalog()),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/check",
-    summary: "What is wrong with files of the project, or with a posted text; nothing runs",
-    request: {
+  defineRoute(
+    "POST",
+    "/v1/check",
+    "What is wrong with files of the project, or with a posted text; nothing runs",
+    {
       body: onlyFields({
         files: {
           type: "array",
           maxItems: 1_000,
-          items: { type: "string", minLength: 1, maxLength: MAX_NAME },
+          items: { ...NAME },
           description: "Relative to the project root; without it, and without text, all of the project",
         },
-        name: {
-          type: "string",
-          minLength: 1,
-          maxLength: MAX_NAME,
-          description: "Of the text: its ending says what it is",
-        },
+        name: { ...NAME, description: "Of the text: its ending says what it is" },
         text: { type: "string", description: "What is checked in place of files" },
       }),
-    },
-    responses: {
-      200: {
-        description: "What was found",
-        schema: objectOf({ problems: PROBLEMS }, ["problems"]),
+      responses: {
+        200: {
+          description: "What was found",
+          schema: objectOf({ problems: PROBLEMS }, ["problems"]),
+        },
+      },
+      problems: { 403: ["outside"], 404: ["not-found"] },
+      async handle({ service, body: { files, name, text } }) {
+        if (text === undefined) {
+          if (name !== undefined) throw invalid("found name without text, expected both or none");
+          files?.forEach(insidePath);
+          return json({ problems: await service.look.check(files === undefined ? {} : { files }) });
+        }
+        if (files !== undefined) throw invalid("found files and text, expected one of them");
+        if (name === undefined) throw invalid("found text without name, expected name too, such as a.calls");
+        return json({ problems: await service.look.check({ text: { name: insidePath(name), text } }) });
       },
     },
-    problems: { 403: ["outside"], 404: ["not-found"] },
-    async handle({ service, body: { files, name, text } }) {
-      if (text === undefined) {
-        if (name !== undefined) throw invalid("found name without text, expected both or none");
-        files?.forEach(insidePath);
-        return json({ problems: await service.look.check(files === undefined ? {} : { files }) });
-      }
-      if (files !== undefined) throw invalid("found files and text, expected one of them");
-      if (name === undefined) throw invalid("found text without name, expected name too, such as a.calls");
-      return json({ problems: await service.look.check({ text: { name: insidePath(name), text } }) });
-    },
-  }),
+  ),
 ];
 
 // MCP over HTTP at one path. What speaks it is loaded with the first request.
@@ -248,11 +230,8 @@ function mcpRoutes(): readonly Route[] {
     await (await (opened ??= openHttp(context))).fetch(context.request, body);
   const access = "bearer";
   return [
-    defineRoute({
-      method: "POST",
-      path,
-      summary: "A message of MCP (streamable HTTP)",
-      request: { body: MESSAGE },
+    defineRoute("POST", path, "A message of MCP (streamable HTTP)", {
+      body: MESSAGE,
       responses: {
         200: { description: "What it is answered with, as JSON or as SSE" },
         202: { description: "It needs no answer" },
@@ -260,18 +239,12 @@ function mcpRoutes(): readonly Route[] {
       access,
       handle: (context) => answer(context, context.body),
     }),
-    defineRoute({
-      method: "GET",
-      path,
-      summary: "What the server says by itself to a session of MCP, as SSE",
+    defineRoute("GET", path, "What the server says by itself to a session of MCP, as SSE", {
       responses: { 200: { description: "Its messages", type: "text/event-stream" } },
       access,
       handle: (context) => answer(context),
     }),
-    defineRoute({
-      method: "DELETE",
-      path,
-      summary: "Ends a session of MCP",
+    defineRoute("DELETE", path, "Ends a session of MCP", {
       responses: { 200: { description: "It has ended" } },
       access,
       handle: (context) => answer(context),
@@ -286,10 +259,7 @@ async function openHttp(context: RouteContext): Promise<McpHttp> {
 
 /** How a browser gets its cookie. */
 const linkRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/v1/links",
-    summary: "A link to the page that works once, within five minutes",
+  defineRoute("POST", "/v1/links", "A link to the page that works once, within five minutes", {
     responses: {
       201: {
         description: "The link",
@@ -300,13 +270,8 @@ const linkRoutes = [
     handle: ({ settings }) =>
       json({ url: `${settings.origin}/link/${settings.sessions.link()}` }, { status: 201 }),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/link/{code}",
-    summary: "Gives the browser its cookie, once",
-    request: {
-      params: objectOf({ code: { type: "string", pattern: "^[\\w-]{1,100}$" } }, ["code"]),
-    },
+  defineRoute("GET", "/link/{code}", "Gives the browser its cookie, once", {
+    params: objectOf({ code: { type: "string", pattern: "^[\\w-]{1,100}$" } }, ["code"]),
     responses: { 303: { description: "To the page" } },
     problems: { 404: ["link"] },
     access: "open",
@@ -327,10 +292,7 @@ const linkRoutes = [
 
 /** Whether the server is there. */
 const healthRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/healthz",
-    summary: "Whether the server is there",
+  defineRoute("GET", "/healthz", "Whether the server is there", {
     responses: {
       200: {
         description: "It is",
@@ -344,20 +306,22 @@ const healthRoutes = [
 
 /** A text of calls that runs while it is being sent. */
 const callRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/v1/calls",
-    summary: "Runs the calls of the body, each as soon as it has come; a body that breaks off ends the run",
-    responses: { 200: EVENT_ANSWER },
-    problems: { 429: ["limit"], 503: ["stopping", "readers"] },
-    accepts: "calls",
-    async handle(context) {
-      const gone = new AbortController();
-      const text = context.text(gone.signal);
-      const run = await context.service.start({ kind: "calls", name: "body.calls", text });
-      return followed(context, run, { onGone: () => gone.abort() });
+  defineRoute(
+    "POST",
+    "/v1/calls",
+    "Runs the calls of the body, each as soon as it has come; a body that breaks off ends the run",
+    {
+      responses: { 200: EVENT_ANSWER },
+      problems: { 429: ["limit"], 503: ["stopping", "readers"] },
+      accepts: "calls",
+      async handle(context) {
+        const gone = new AbortController();
+        const text = context.text(gone.signal);
+        const run = await context.service.start({ kind: "calls", name: "body.calls", text });
+        return followed(context, run, { onGone: () => gone.abort() });
+      },
     },
-  }),
+  ),
 ];
 
 /** The table of one server. */

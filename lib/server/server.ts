@@ -186,8 +186,7 @@ async function answer(route: FoundRoute, { tell, ...means }: Means): Promise<Res
     if (settings.stopping.aborted) {
       throw new HttpProblem(503, "stopping", "the server is about to end: start it again");
     }
-    const { method, accepts = "json" } = route;
-    const { params = NOTHING, query = NOTHING, body = NOTHING } = route.request ?? {};
+    const { method, accepts = "json", params = NOTHING, query = NOTHING, body = NOTHING } = route;
     const parts = Object.entries(route.parts).map(([name, part]) => [name, decodeURIComponent(part)]);
     return await route.handle({
       ...means,

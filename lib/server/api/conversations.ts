@@ -4,9 +4,8 @@ import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
 import { followed, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MODEL, NAME, SCHEMAS, STREAM } from "./schemas.ts";
 
-const NAME = { type: "string", minLength: 1, maxLength: MAX_NAME } as const;
 const TURN = onlyFields({ stream: STREAM });
 const TALK = { description: "The conversation behind the turn", schema: SCHEMAS.TalkState } as const;
 const TURN_ANSWERS = { 200: { ...TALK, orEvents: true } } as const;
@@ -39,11 +38,11 @@ async function turnAnswer(
 
 /** Conversations with agents. */
 export const conversationRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/v1/conversations",
-    summary: "Begins a conversation with an agent; answers when its first turn has ended",
-    request: {
+  defineRoute(
+    "POST",
+    "/v1/conversations",
+    "Begins a conversation with an agent; answers when its first turn has ended",
+    {
       body: onlyFields({
         agent: { ...NAME, description: "The file of the agent, relative to the project root" },
         slots: { type: "object", description: "Slots that are set before its first step" },
@@ -56,27 +55,22 @@ export const conversationRoutes = [
         ask: ASK,
         stream: STREAM,
       }, ["agent"]),
+      responses: { 200: EVENT_ANSWER, 201: TALK },
+      problems: { 403: ["outside"], 422: ["check"], ...TURN_PROBLEMS },
+      async handle(context) {
+        const { agent, slots, ask, stream: _stream, ...wishes } = context.body;
+        const begun = await context.service.talks.begin({
+          agent: insidePath(agent),
+          ...wishes,
+          slots: slots && toJsonObject(slots),
+          canAsk: ask,
+        });
+        return await turnAnswer(context, { ...begun, status: 201 });
+      },
     },
-    responses: { 200: EVENT_ANSWER, 201: TALK },
-    problems: { 403: ["outside"], 422: ["check"], ...TURN_PROBLEMS },
-    async handle(context) {
-      const { agent, slots, ask, stream: _stream, ...wishes } = context.body;
-      const begun = await context.service.talks.begin({
-        agent: insidePath(agent),
-        ...wishes,
-        ...(slots !== undefined && { slots: toJsonObject(slots) }),
-        ...(ask !== undefined && { canAsk: ask }),
-      });
-      return await turnAnswer(context, { ...begun, status: 201 });
-    },
-  }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/conversations",
-    summary: "The conversations of the project, newest first",
-    request: {
-      query: onlyFields({ agent: NAME, limit: { type: "integer", minimum: 1, maximum: 200 } }),
-    },
+  ),
+  defineRoute("GET", "/v1/conversations", "The conversations of the project, newest first", {
+    query: onlyFields({ agent: NAME, limit: { type: "integer", minimum: 1, maximum: 200 } }),
     responses: {
       200: {
         description: "Conversations",
@@ -85,29 +79,19 @@ export const conversationRoutes = [
     },
     handle: async ({ service, query }) => json({ conversations: await service.talks.list(query) }),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/conversations/{id}",
-    summary: "How a conversation stands",
-    request: {
-      params: ID_PARAMS,
-      query: onlyFields({
-        last: { type: "integer", minimum: 1, description: "Only so many of its newest messages" },
-      }),
-    },
+  defineRoute("GET", "/v1/conversations/{id}", "How a conversation stands", {
+    params: ID_PARAMS,
+    query: onlyFields({
+      last: { type: "integer", minimum: 1, description: "Only so many of its newest messages" },
+    }),
     responses: { 200: { description: "The conversation", schema: SCHEMAS.TalkState } },
     problems: { 404: ["not-found", "gone"] },
     handle: async ({ service, params, query }) =>
       json(await (await service.talks.open(params.id)).state(query)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/conversations/{id}/messages",
-    summary: "Says something; answers when the turn has ended",
-    request: {
-      params: ID_PARAMS,
-      body: onlyFields({ text: { type: "string" }, stream: STREAM }, ["text"]),
-    },
+  defineRoute("POST", "/v1/conversations/{id}/messages", "Says something; answers when the turn has ended", {
+    params: ID_PARAMS,
+    body: onlyFields({ text: { type: "string" }, stream: STREAM }, ["text"]),
     responses: TURN_ANSWERS,
     problems: TURN_PROBLEMS,
     async handle(context) {
@@ -115,46 +99,49 @@ export const conversationRoutes = [
       return await turnAnswer(context, { talk, turn: await talk.say(context.body.text) });
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/conversations/{id}/retry",
-    summary: "Tries the turn that failed, or was interrupted, again",
-    request: { params: ID_PARAMS, body: TURN },
-    responses: TURN_ANSWERS,
-    problems: TURN_PROBLEMS,
-    async handle(context) {
-      const talk = await context.service.talks.open(context.params.id);
-      return await turnAnswer(context, { talk, turn: await talk.retry() });
+  defineRoute(
+    "POST",
+    "/v1/conversations/{id}/retry",
+    "Tries the turn that failed, or was interrupted, again",
+    {
+      params: ID_PARAMS,
+      body: TURN,
+      responses: TURN_ANSWERS,
+      problems: TURN_PROBLEMS,
+      async handle(context) {
+        const talk = await context.service.talks.open(context.params.id);
+        return await turnAnswer(context, { talk, turn: await talk.retry() });
+      },
     },
-  }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/conversations/{id}/back",
-    summary: "A new conversation, without the last turns of this one",
-    request: {
+  ),
+  defineRoute(
+    "POST",
+    "/v1/conversations/{id}/back",
+    "A new conversation, without the last turns of this one",
+    {
       params: ID_PARAMS,
       body: onlyFields({ turns: { type: "integer", minimum: 1 } }, ["turns"]),
+      responses: { 200: { description: "The conversation before them", schema: SCHEMAS.TalkState } },
+      problems: { 404: ["not-found", "gone"], 409: ["busy"] },
+      async handle({ service, params, body }) {
+        return json(await (await service.talks.open(params.id)).back(body.turns));
+      },
     },
-    responses: { 200: { description: "The conversation before them", schema: SCHEMAS.TalkState } },
-    problems: { 404: ["not-found", "gone"], 409: ["busy"] },
-    async handle({ service, params, body }) {
-      return json(await (await service.talks.open(params.id)).back(body.turns));
-    },
-  }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/conversations/{id}/events",
-    summary: "The events of all turns, until the conversation is completed",
-    request: {
+  ),
+  defineRoute(
+    "GET",
+    "/v1/conversations/{id}/events",
+    "The events of all turns, until the conversation is completed",
+    {
       params: ID_PARAMS,
       query: onlyFields({ after: { type: "integer", minimum: 0 } }),
+      responses: { 200: EVENT_ANSWER },
+      problems: { 404: ["not-found", "gone"], 503: ["readers"] },
+      async handle(context) {
+        const after = readAfter(context.request, context.query.after);
+        const talk = await context.service.talks.open(context.params.id);
+        return runEvents(context, talk.read({ after }));
+      },
     },
-    responses: { 200: EVENT_ANSWER },
-    problems: { 404: ["not-found", "gone"], 503: ["readers"] },
-    async handle(context) {
-      const after = readAfter(context.request, context.query.after);
-      const talk = await context.service.talks.open(context.params.id);
-      return runEvents(context, talk.read({ after }));
-    },
-  }),
+  ),
 ];

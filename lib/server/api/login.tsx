@@ -17,22 +17,14 @@ const PAGE = { description: "The form", type: "text/html; charset=utf-8" } as co
 
 /** Where somebody comes in who has the token and no link. */
 export const loginRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/login",
-    summary: "Asks for the token",
-    request: { query: onlyFields({ to: TO }) },
+  defineRoute("GET", "/login", "Asks for the token", {
+    query: onlyFields({ to: TO }),
     responses: { 200: PAGE },
     access: "open",
     handle: ({ request, query: { to } }) => loginPage(request, { isWrong: false, to }),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/login",
-    summary: "Gives the browser its cookie in exchange for the token",
-    request: {
-      body: onlyFields({ token: { type: "string", maxLength: 1_000 }, to: TO }, ["token"]),
-    },
+  defineRoute("POST", "/login", "Gives the browser its cookie in exchange for the token", {
+    body: onlyFields({ token: { type: "string", maxLength: 1_000 }, to: TO }, ["token"]),
     responses: { 303: { description: "To the page" }, 401: { ...PAGE, description: "It is another one" } },
     access: "open",
     accepts: "form",

@@ -8,10 +8,7 @@ import { SCHEMAS } from "./schemas.ts";
 /** The OpenAPI document of all routes, itself among them. @param routes read when it is asked for */
 export function openapiRoute(routes: () => readonly Route[]): Route {
   let made: unknown;
-  return defineRoute({
-    method: "GET",
-    path: "/openapi.json",
-    summary: "This document",
+  return defineRoute("GET", "/openapi.json", "This document", {
     responses: { 200: { description: "OpenAPI 3.1", schema: { type: "object" } } },
     handle: ({ service: { version } }) => json(made ??= openapiOf(routes(), { version })),
   });
@@ -54,8 +51,7 @@ function openapiOf(routes: readonly Route[], { version }: { readonly version: st
 }
 
 function operation(route: Route): Part {
-  const { method, path, summary, description, request: { params, query, body } = {}, access } = route;
-  const { accepts = "json" } = route;
+  const { method, path, summary, description, params, query, body, access, accepts = "json" } = route;
   const parameters = [...parametersOf("path", params, pathNames(path)), ...parametersOf("query", query)];
   return {
     operationId: operationId(method, path),

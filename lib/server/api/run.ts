@@ -23,16 +23,11 @@ const STEPS = { type: "array", maxItems: 10_000, items: { type: "string", maxLen
 
 /** One run: looked at, followed, stopped, gone on with, answered, removed. */
 export const runRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/v1/runs/{id}",
-    summary: "How a run stands",
-    request: {
-      params: ID_PARAMS,
-      query: onlyFields({
-        wait: { type: "number", minimum: 0, maximum: 60, description: "Seconds to wait for its end" },
-      }),
-    },
+  defineRoute("GET", "/v1/runs/{id}", "How a run stands", {
+    params: ID_PARAMS,
+    query: onlyFields({
+      wait: { type: "number", minimum: 0, maximum: 60, description: "Seconds to wait for its end" },
+    }),
     responses: { 200: { description: "The run", schema: SCHEMAS.RunState } },
     problems: { 404: ["not-found"] },
     async handle({ service, params: { id }, query: { wait = 0 } }) {
@@ -42,29 +37,21 @@ export const runRoutes = [
       );
     },
   }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/runs/{id}/trace",
-    summary: "All that is kept of a run: its steps, events, messages",
-    request: { params: ID_PARAMS },
+  defineRoute("GET", "/v1/runs/{id}/trace", "All that is kept of a run: its steps, events, messages", {
+    params: ID_PARAMS,
     responses: { 200: { description: "The trace", schema: { type: "object" } } },
     problems: { 404: ["not-found"] },
     handle: async ({ service, params }) => json(await service.trace(params.id)),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/runs/{id}/events",
-    summary: "The events of a run, as they happen",
-    request: {
-      params: ID_PARAMS,
-      query: onlyFields({
-        after: {
-          type: "integer",
-          minimum: 0,
-          description: "Only what comes behind this seq; Last-Event-ID wins",
-        },
-      }),
-    },
+  defineRoute("GET", "/v1/runs/{id}/events", "The events of a run, as they happen", {
+    params: ID_PARAMS,
+    query: onlyFields({
+      after: {
+        type: "integer",
+        minimum: 0,
+        description: "Only what comes behind this seq; Last-Event-ID wins",
+      },
+    }),
     responses: { 200: EVENT_ANSWER, 204: { description: "It is over, and there is nothing more" } },
     problems: { 404: ["not-found"], 503: ["readers"] },
     async handle(context) {
@@ -77,14 +64,9 @@ export const runRoutes = [
       return first === undefined ? empty() : runEvents(context, reader, { first });
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/runs/{id}/cancel",
-    summary: "Stops a run; it can be gone on with",
-    request: {
-      params: ID_PARAMS,
-      body: onlyFields({ reason: { type: "string", maxLength: MAX_NAME } }),
-    },
+  defineRoute("POST", "/v1/runs/{id}/cancel", "Stops a run; it can be gone on with", {
+    params: ID_PARAMS,
+    body: onlyFields({ reason: { type: "string", maxLength: MAX_NAME } }),
     responses: { 202: { description: "It is told to stop", schema: SCHEMAS.RunState } },
     problems: { 404: ["not-found"], 409: ["ended", "busy"] },
     async handle({ service, params, body: { reason } }) {
@@ -93,11 +75,11 @@ export const runRoutes = [
       return json(run.state, { status: 202 });
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/runs/{id}/resume",
-    summary: "Goes on with a run that was stopped, also by the end of its process",
-    request: {
+  defineRoute(
+    "POST",
+    "/v1/runs/{id}/resume",
+    "Goes on with a run that was stopped, also by the end of its process",
+    {
       params: ID_PARAMS,
       body: onlyFields({
         rerun: { ...STEPS, description: "Steps whose end is not known: to be done again" },
@@ -106,57 +88,54 @@ export const runRoutes = [
         ask: ASK,
         stream: STREAM,
       }),
+      responses: { 200: EVENT_ANSWER, 202: { description: "It goes on", schema: SCHEMAS.Started } },
+      problems: {
+        404: ["not-found"],
+        409: ["busy", "ended", "changed", "unverified"],
+        422: ["check"],
+        429: ["limit"],
+        503: ["stopping", "readers"],
+      },
+      async handle(context) {
+        const { ask, stream: _stream, ...wishes } = context.body;
+        const run = await context.service.resume(context.params.id, {
+          ...wishes,
+          ...(ask !== undefined && { canAsk: ask }),
+        });
+        return started(context, run, context.body);
+      },
     },
-    responses: { 200: EVENT_ANSWER, 202: { description: "It goes on", schema: SCHEMAS.Started } },
-    problems: {
-      404: ["not-found"],
-      409: ["busy", "ended", "changed", "unverified"],
-      422: ["check"],
-      429: ["limit"],
-      503: ["stopping", "readers"],
-    },
-    async handle(context) {
-      const { ask, stream: _stream, ...wishes } = context.body;
-      const run = await context.service.resume(context.params.id, {
-        ...wishes,
-        ...(ask !== undefined && { canAsk: ask }),
-      });
-      return started(context, run, context.body);
-    },
-  }),
-  defineRoute({
-    method: "POST",
-    path: "/v1/runs/{id}/answers",
-    summary: "Answers a question of a run: allow for a permission, text for everything else",
-    request: {
+  ),
+  defineRoute(
+    "POST",
+    "/v1/runs/{id}/answers",
+    "Answers a question of a run: allow for a permission, text for everything else",
+    {
       params: ID_PARAMS,
       body: onlyFields({
         ask: { type: "string", minLength: 1, maxLength: 100 },
         allow: { type: "boolean" },
         text: { type: "string" },
       }, ["ask"]),
-    },
-    responses: {
-      200: {
-        description: "It is answered; what else is open",
-        schema: objectOf({ asks: { type: "array", items: SCHEMAS.OpenAsk } }, ["asks"]),
+      responses: {
+        200: {
+          description: "It is answered; what else is open",
+          schema: objectOf({ asks: { type: "array", items: SCHEMAS.OpenAsk } }, ["asks"]),
+        },
+      },
+      problems: { 404: ["not-found"], 409: ["ended", "busy"] },
+      async handle({ service, params, body: { ask, allow, text } }) {
+        const answer = answerOf(allow, text);
+        const decided = service.find(params.id)?.decided(ask);
+        if (decided !== undefined) throw notOpen(params.id, ask, decided);
+        const run = await underWay(service, params.id);
+        if (!run.answer(ask, answer, { by: "http" })) throw notTaken(run, ask);
+        return json({ asks: run.state.asks });
       },
     },
-    problems: { 404: ["not-found"], 409: ["ended", "busy"] },
-    async handle({ service, params, body: { ask, allow, text } }) {
-      const answer = answerOf(allow, text);
-      const decided = service.find(params.id)?.decided(ask);
-      if (decided !== undefined) throw notOpen(params.id, ask, decided);
-      const run = await underWay(service, params.id);
-      if (!run.answer(ask, answer, { by: "http" })) throw notTaken(run, ask);
-      return json({ asks: run.state.asks });
-    },
-  }),
-  defineRoute({
-    method: "DELETE",
-    path: "/v1/runs/{id}",
-    summary: "Removes a run that is over from the journal",
-    request: { params: ID_PARAMS },
+  ),
+  defineRoute("DELETE", "/v1/runs/{id}", "Removes a run that is over from the journal", {
+    params: ID_PARAMS,
     responses: { 204: { description: "It is gone" } },
     problems: { 404: ["not-found"], 409: ["busy"] },
     async handle({ service, params }) {

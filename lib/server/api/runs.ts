@@ -6,23 +6,12 @@ import { insidePath } from "../guard.ts";
 import { defineRoute } from "../route.ts";
 import { invalid, started } from "../run_answers.ts";
 import { randomName } from "../session.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, SCHEMAS, STREAM } from "./schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, NAME, SCHEMAS, STREAM } from "./schemas.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 
-// No pattern, default or reference: such a body is checked without the validator, which is most of what this route may cost.
 const WANTED = onlyFields({
-  file: {
-    type: "string",
-    minLength: 1,
-    maxLength: MAX_NAME,
-    description: "A call file or a document, relative to the project root",
-  },
-  path: {
-    type: "string",
-    minLength: 1,
-    maxLength: MAX_NAME,
-    description: "A prompt or a tactic of the project",
-  },
+  file: { ...NAME, description: "A call file or a document, relative to the project root" },
+  path: { ...NAME, description: "A prompt or a tactic of the project" },
   input: { type: "object", description: "Values of the document or the prompt" },
   prompt: { type: "string", description: "Of a document: what it is asked, put before its first block" },
   blocks: {
@@ -33,9 +22,7 @@ const WANTED = onlyFields({
   },
   mode: { enum: ["append", "prepend", "replace"], description: "Of a document: how results are merged" },
   out: {
-    type: "string",
-    minLength: 1,
-    maxLength: MAX_NAME,
+    ...NAME,
     description: "Of a document: where its result goes: beside, none, or a file. Without it: none",
   },
   say: { type: "string", description: "Of a prompt: what is said to it" },
@@ -50,36 +37,25 @@ const WANTED = onlyFields({
   stream: STREAM,
 });
 
-type Wanted = FromJsonSchema<typeof WANTED>;
-
-function requestOf({ file, path, input, ask, stream: _stream, ...wanted }: Wanted): StartRun {
-  const values = {
-    ...(input !== undefined && { input: toJsonObject(input) }),
-    ...(ask !== undefined && { canAsk: ask }),
-  };
+function requestOf(wanted: FromJsonSchema<typeof WANTED>): StartRun {
+  const { file, path, prompt, blocks, mode, out, say, profile, model, budget } = wanted;
+  const both = { input: wanted.input && toJsonObject(wanted.input), canAsk: wanted.ask, model, budget };
   if (file !== undefined) {
     if (path !== undefined) throw invalid("found file and path, expected one of them");
-    return fileRequest(file, wanted, values);
+    refuse("file", { say, profile });
+    return {
+      kind: "file",
+      file: insidePath(file),
+      prompt,
+      blocks,
+      mode,
+      out: out === undefined || out === "beside" || out === "none" ? out : { file: insidePath(out) },
+      ...both,
+    };
   }
   if (path === undefined) throw invalid("found neither file nor path, expected one of them");
-  const { prompt, blocks, mode, out, ...rest } = wanted;
   refuse("path", { prompt, blocks, mode, out });
-  return { kind: "prompt", path: insidePath(path), ...rest, ...values };
-}
-
-function fileRequest(
-  file: string,
-  { say, profile, out, ...wanted }: Omit<Wanted, "file" | "path" | "input" | "ask" | "stream">,
-  values: Pick<StartRun & { kind: "file" }, "input" | "canAsk">,
-): StartRun {
-  refuse("file", { say, profile });
-  return {
-    kind: "file",
-    file: insidePath(file),
-    ...wanted,
-    ...values,
-    ...(out !== undefined && { out: out === "beside" || out === "none" ? out : { file: insidePath(out) } }),
-  };
+  return { kind: "prompt", path: insidePath(path), say, profile, ...both };
 }
 
 /** A field that means nothing is a mistake, and not left out silently. */
@@ -92,11 +68,8 @@ function refuse(kind: string, fields: Readonly<Record<string, unknown>>): void {
 
 /** Runs are started and listed. */
 export const runsRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/v1/runs",
-    summary: "Starts a call file, a document, a prompt or a tactic",
-    request: { body: WANTED },
+  defineRoute("POST", "/v1/runs", "Starts a call file, a document, a prompt or a tactic", {
+    body: WANTED,
     responses: {
       200: EVENT_ANSWER,
       202: { description: "It has begun, and is kept; Location says where it is", schema: SCHEMAS.Started },
@@ -112,19 +85,14 @@ export const runsRoutes = [
       return started(context, await context.service.start(requestOf(context.body)), context.body);
     },
   }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/runs",
-    summary: "The runs of the project, newest first",
-    request: {
-      query: onlyFields({
-        status: SCHEMAS.RunState.properties.status,
-        kind: SCHEMAS.RunState.properties.kind,
-        file: { type: "string", maxLength: MAX_NAME },
-        limit: { type: "integer", minimum: 1, maximum: 200 },
-        before: { type: "string", maxLength: 100, description: "Only those that began before this run" },
-      }),
-    },
+  defineRoute("GET", "/v1/runs", "The runs of the project, newest first", {
+    query: onlyFields({
+      status: SCHEMAS.RunState.properties.status,
+      kind: SCHEMAS.RunState.properties.kind,
+      file: { type: "string", maxLength: MAX_NAME },
+      limit: { type: "integer", minimum: 1, maximum: 200 },
+      before: { type: "string", maxLength: 100, description: "Only those that began before this run" },
+    }),
     responses: {
       200: {
         description: "Runs",
@@ -134,25 +102,27 @@ export const runsRoutes = [
     problems: { 404: ["not-found"] },
     handle: async ({ service, query }) => json({ runs: await service.runs(query) }),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/v1/events",
-    summary: "What goes on in the project: how many runs are under way, and which wait for a person",
-    description:
-      "An event `project` at once, and one whenever a run begins, ends, asks or is answered. Another `server` than before: it was started again.",
-    responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
-    problems: { 503: ["readers"] },
-    handle({ service, settings }) {
-      const reader = service.watch();
-      async function* texts(): AsyncGenerator<string, undefined> {
-        for (let now = await reader.next(); now !== undefined; now = await reader.next()) {
-          yield `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
-          await new Promise<void>((resolve) => void quietTimer(EVERY_MS, resolve));
+  defineRoute(
+    "GET",
+    "/v1/events",
+    "What goes on in the project: how many runs are under way, and which wait for a person",
+    {
+      description:
+        "An event `project` at once, and one whenever a run begins, ends, asks or is answered. Another `server` than before: it was started again.",
+      responses: { 200: { description: "Server-sent events", type: "text/event-stream" } },
+      problems: { 503: ["readers"] },
+      handle({ service, settings }) {
+        const reader = service.watch();
+        async function* texts(): AsyncGenerator<string, undefined> {
+          for (let now = await reader.next(); now !== undefined; now = await reader.next()) {
+            yield `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
+            await new Promise<void>((resolve) => void quietTimer(EVERY_MS, resolve));
+          }
         }
-      }
-      return settings.streams.open({ texts: texts(), leave: () => reader.leave() });
+        return settings.streams.open({ texts: texts(), leave: () => reader.leave() });
+      },
     },
-  }),
+  ),
 ];
 
 /** Pages need no more: hundreds of runs may begin and end in this time. */

@@ -5,6 +5,9 @@ import { type JsonSchema, objectOf } from "../../core/core.ts";
 /** Longer names of anything are a mistake. */
 export const MAX_NAME = 1_000;
 
+/** The name of something, or the path of a file. */
+export const NAME = { type: "string", minLength: 1, maxLength: MAX_NAME } as const;
+
 /** The id of a run or a conversation. */
 export const ID = {
   type: "string",
@@ -42,12 +45,7 @@ export const STREAM = {
 } as const;
 
 /** The name of a model. */
-export const MODEL = {
-  type: "string",
-  minLength: 1,
-  maxLength: MAX_NAME,
-  description: "provider/model, or an alias of models.aliases",
-} as const;
+export const MODEL = { ...NAME, description: "provider/model, or an alias of models.aliases" } as const;
 
 /** Any object. */
 export const OBJECT = { type: "object" } as const satisfies JsonSchema;

@@ -44,10 +44,7 @@ const ERRORS = {
   404: { description: "There is no such model", schema: OPENAI_ERROR },
 } as const;
 
-const modelsRoute = defineRoute({
-  method: "GET",
-  path: "/v1/models",
-  summary: "The models that chat completions can name",
+const modelsRoute = defineRoute("GET", "/v1/models", "The models that chat completions can name", {
   responses: { 200: { description: "All of them", schema: MODEL_LIST } },
   tellProblem: tellOpenAiProblem,
   handle: async ({ service }) => {
@@ -56,13 +53,8 @@ const modelsRoute = defineRoute({
   },
 });
 
-const modelRoute = defineRoute({
-  method: "GET",
-  path: "/v1/models/{id+}",
-  summary: "One model",
-  request: {
-    params: objectOf({ id: { type: "string", minLength: 1, maxLength: 1000 } }, ["id"]),
-  },
+const modelRoute = defineRoute("GET", "/v1/models/{id+}", "One model", {
+  params: objectOf({ id: { type: "string", minLength: 1, maxLength: 1000 } }, ["id"]),
   responses: { 200: { description: "The model", schema: LISTED_MODEL }, 404: ERRORS[404] },
   tellProblem: tellOpenAiProblem,
   handle: async ({ service, params: { id } }) => {
@@ -85,36 +77,37 @@ function modelJson({ id, ownedBy }: NamedModel) {
 export function openAiRoutes(): readonly Route[] {
   const memory = new TalkMemory();
   const passedOn = { count: 0 };
-  const chatRoute = defineRoute({
-    method: "POST",
-    path: "/v1/chat/completions",
-    summary:
-      "An answer of a configured model, or of an agent, a profile, a document or a prompt (orrery/agent/NAME, …)",
-    request: { body: CHAT_REQUEST },
-    responses: {
-      200: {
-        description: "The answer; with stream: true as SSE, a chat.completion.chunk an event, then [DONE]",
-        schema: CHAT_COMPLETION,
+  const chatRoute = defineRoute(
+    "POST",
+    "/v1/chat/completions",
+    "An answer of a configured model, or of an agent, a profile, a document or a prompt (orrery/agent/NAME, …)",
+    {
+      body: CHAT_REQUEST,
+      responses: {
+        200: {
+          description: "The answer; with stream: true as SSE, a chat.completion.chunk an event, then [DONE]",
+          schema: CHAT_COMPLETION,
+        },
+        ...ERRORS,
+        403: { description: "No grant allows it", schema: OPENAI_ERROR },
+        409: { description: "The conversation is not known, or busy, or has ended", schema: OPENAI_ERROR },
+        422: { description: "What was run has failed", schema: OPENAI_ERROR },
+        429: { description: "Too many runs, or the provider's own limit", schema: OPENAI_ERROR },
+        502: { description: "The provider has failed", schema: OPENAI_ERROR },
+        503: { description: "The server is about to end", schema: OPENAI_ERROR },
+        504: { description: "It took too long", schema: OPENAI_ERROR },
       },
-      ...ERRORS,
-      403: { description: "No grant allows it", schema: OPENAI_ERROR },
-      409: { description: "The conversation is not known, or busy, or has ended", schema: OPENAI_ERROR },
-      422: { description: "What was run has failed", schema: OPENAI_ERROR },
-      429: { description: "Too many runs, or the provider's own limit", schema: OPENAI_ERROR },
-      502: { description: "The provider has failed", schema: OPENAI_ERROR },
-      503: { description: "The server is about to end", schema: OPENAI_ERROR },
-      504: { description: "It took too long", schema: OPENAI_ERROR },
+      access: "bearer",
+      tellProblem: tellOpenAiProblem,
+      async handle(context) {
+        try {
+          return await answered(await madeAnswer(context), context);
+        } catch (thrown) {
+          throw ofModelError(thrown);
+        }
+      },
     },
-    access: "bearer",
-    tellProblem: tellOpenAiProblem,
-    async handle(context) {
-      try {
-        return await answered(await madeAnswer(context), context);
-      } catch (thrown) {
-        throw ofModelError(thrown);
-      }
-    },
-  });
+  );
   async function madeAnswer(
     { body, service }: Pick<RouteContext, "service"> & { readonly body: ChatBody },
   ): Promise<MadeAnswer> {

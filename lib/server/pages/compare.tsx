@@ -24,7 +24,7 @@ const ID = { type: "string", maxLength: 100, pattern: "^[\\w.:@-]*$" } as const;
 export const comparePage = definePage({
   path: "/compare",
   summary: "Two runs side by side",
-  request: { query: onlyFields({ a: ID, b: ID }) },
+  query: onlyFields({ a: ID, b: ID }),
   async page({ service, query: { a = "", b = "" } }) {
     const runs = await service.runs({ limit: CHOICES });
     const [left, right] = await Promise.all(

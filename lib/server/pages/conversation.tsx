@@ -13,7 +13,7 @@ const SHOWN_MESSAGES = 500;
 export const conversationPage = definePage({
   path: "/conversations/{id}",
   summary: "The page of a conversation",
-  request: { params: ID_PARAMS },
+  params: ID_PARAMS,
   async page({ service, params: { id } }) {
     const talk = await (await service.talks.open(id)).state({ last: SHOWN_MESSAGES });
     return {

@@ -9,7 +9,7 @@ import type { CatalogJson, CatalogPart, Look, ProblemJson } from "../../service/
 import { html } from "../answers.ts";
 import { openAssets } from "./assets.ts";
 import { defineRoute, type Nothing, type Route, type RouteContext } from "../route.ts";
-import { MAX_NAME } from "../api/schemas.ts";
+import { NAME } from "../api/schemas.ts";
 import {
   chosenTheme,
   Layout,
@@ -27,7 +27,8 @@ import { StartForm, type StartFormParts } from "./schema_form.tsx";
 export interface PageDefinition<Params, Query> {
   readonly path: string;
   readonly summary: string;
-  readonly request?: { readonly params?: Params; readonly query?: Query };
+  readonly params?: Params;
+  readonly query?: Query;
   page(
     context: RouteContext<FromJsonSchema<Params>, FromJsonSchema<Query>>,
   ): PageParts | Promise<PageParts>;
@@ -37,10 +38,9 @@ export interface PageDefinition<Params, Query> {
 export function definePage<
   const Params extends JsonSchema = Nothing,
   const Query extends JsonSchema = Nothing,
->({ page, ...route }: PageDefinition<Params, Query>): Route {
-  return defineRoute<Params, Query>({
+>({ path, summary, page, ...route }: PageDefinition<Params, Query>): Route {
+  return defineRoute<Params, Query>("GET", path, summary, {
     ...route,
-    method: "GET",
     responses: { 200: { description: "The page", type: "text/html; charset=utf-8" } },
     tellProblem: problemPage,
     async handle(context) {
@@ -60,7 +60,7 @@ export function definePage<
 }
 
 /** The path of a page about one thing: a name, or a path of files. */
-export const PATH_PARAMS = objectOf({ path: { type: "string", minLength: 1, maxLength: MAX_NAME } }, [
+export const PATH_PARAMS = objectOf({ path: NAME }, [
   "path",
 ]);
 
@@ -122,7 +122,7 @@ export function listPage(
   return definePage({
     path: `/${section}`,
     summary: `The page of all ${all}`,
-    request: { query: onlyFields({ q: { type: "string", maxLength: 200 } }) },
+    query: onlyFields({ q: { type: "string", maxLength: 200 } }),
     async page({ service, query: { q = "" } }) {
       const { lede, tables, none, problems = [] } = list(await service.look.catalog(parts));
       const title = SECTIONS[section];
@@ -183,7 +183,7 @@ export function itemPage(
   return definePage({
     path: `/${at}/{path+}`,
     summary: `The page of one ${of}`,
-    request: { params: PATH_PARAMS },
+    params: PATH_PARAMS,
     async page({ service: { look }, params: { path } }) {
       const { start, children, ...head } = await item(look, path);
       const crumbs = [{ href: `/${section}`, words: SECTIONS[section] }];

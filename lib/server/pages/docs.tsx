@@ -71,8 +71,7 @@ function Docs(
 }
 
 function RouteDocs({ route, origin }: { readonly route: Route; readonly origin: string }): JSX.Element {
-  const { method, path, summary, description, access, request: { params, query, body } = {} } = route;
-  const { accepts = "json" } = route;
+  const { method, path, summary, description, access, params, query, body, accepts = "json" } = route;
   const id = idOf(route);
   return (
     <section aria-labelledby={id}>
@@ -187,7 +186,7 @@ function idOf({ method, path }: Route): string {
 
 /** As it is typed in a shell. */
 function exampleRequest(
-  { method, path, access, accepts = "json", request: { body } = {} }: Route,
+  { method, path, access, accepts = "json", body }: Route,
   origin: string,
 ): string {
   const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${origin}${openapiPath(path)}`];

@@ -24,19 +24,21 @@ export function Graph({ file }: { readonly file: string }): JSX.Element {
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /** `/graphs/PATH`: the picture. */
-export const graphRoute: Route = defineRoute({
-  method: "GET",
-  path: "/graphs/{path+}",
-  summary: "The graph of a document, a call file or an agent, as a picture",
-  request: { params: PATH_PARAMS },
-  responses: { 200: { description: "The picture", type: "image/svg+xml" } },
-  problems: { 404: ["not-found"] },
-  async handle({ service, params: { path } }) {
-    const { svg } = await service.look.graph(path);
-    const picture = svg === "" ? TOO_LARGE : svg;
-    return text(picture, { type: "image/svg+xml", headers: { "content-security-policy": SVG_POLICY } });
+export const graphRoute: Route = defineRoute(
+  "GET",
+  "/graphs/{path+}",
+  "The graph of a document, a call file or an agent, as a picture",
+  {
+    params: PATH_PARAMS,
+    responses: { 200: { description: "The picture", type: "image/svg+xml" } },
+    problems: { 404: ["not-found"] },
+    async handle({ service, params: { path } }) {
+      const { svg } = await service.look.graph(path);
+      const picture = svg === "" ? TOO_LARGE : svg;
+      return text(picture, { type: "image/svg+xml", headers: { "content-security-policy": SVG_POLICY } });
+    },
   },
-});
+);
 
 const TOO_LARGE =
   `<svg xmlns="http://www.w3.org/2000/svg" width="420" height="40"><text x="10" y="25" font-family="sans-serif" font-size="14">` +

@@ -137,7 +137,7 @@ function AskControls({ run, ask: { ask, kind, choices = [] } }: {
 const traceRunPage = definePage({
   path: "/runs/{id}/trace",
   summary: "The timeline of a run",
-  request: { params: ID_PARAMS },
+  params: ID_PARAMS,
   async page({ service, params: { id } }) {
     const page = tracePage(await service.trace(id));
     return {
@@ -182,27 +182,29 @@ function TraceOfRun({ page }: { readonly page: TracePage }): JSX.Element {
 }
 
 /** `/runs/ID/trace.html`: the file that `orrery trace --html` writes. It is saved, and never shown here: it has a policy of its own. */
-const traceFileRoute = defineRoute({
-  method: "GET",
-  path: "/runs/{id}/trace.html",
-  summary: "The timeline of a run as one file that opens without a server",
-  request: { params: ID_PARAMS },
-  responses: { 200: { description: "The file", type: "text/html; charset=utf-8" } },
-  problems: { 404: ["not-found"] },
-  tellProblem: problemPage,
-  async handle({ service, params: { id } }) {
-    const trace = await service.trace(id);
-    return text(await traceFile(trace), {
-      type: "text/html; charset=utf-8",
-      headers: {
-        "content-disposition": `attachment; filename="trace-${
-          trace.summary.id.replace(/[^\w.-]/g, "_")
-        }.html"`,
-        "content-security-policy": "sandbox; default-src 'none'",
-      },
-    });
+const traceFileRoute = defineRoute(
+  "GET",
+  "/runs/{id}/trace.html",
+  "The timeline of a run as one file that opens without a server",
+  {
+    params: ID_PARAMS,
+    responses: { 200: { description: "The file", type: "text/html; charset=utf-8" } },
+    problems: { 404: ["not-found"] },
+    tellProblem: problemPage,
+    async handle({ service, params: { id } }) {
+      const trace = await service.trace(id);
+      return text(await traceFile(trace), {
+        type: "text/html; charset=utf-8",
+        headers: {
+          "content-disposition": `attachment; filename="trace-${
+            trace.summary.id.replace(/[^\w.-]/g, "_")
+          }.html"`,
+          "content-security-policy": "sandbox; default-src 'none'",
+        },
+      });
+    },
   },
-});
+);
 
 const LATEST = 10;
 
@@ -270,30 +272,34 @@ function Kinds({ catalog }: { readonly catalog: CatalogJson }): JSX.Element {
 }
 
 /** What pages load: for everybody, since the page that asks for the token needs it too. */
-const assetRoute: Route = defineRoute({
-  method: "GET",
-  path: "/assets/{hash}/{path+}",
-  summary: "A module, a style sheet or a picture of the pages",
-  request: {
+const assetRoute: Route = defineRoute(
+  "GET",
+  "/assets/{hash}/{path+}",
+  "A module, a style sheet or a picture of the pages",
+  {
     params: objectOf({
       hash: { type: "string", pattern: "^[0-9a-z]{1,64}$" },
       path: { type: "string", minLength: 1, maxLength: 200 },
     }, ["hash", "path"]),
+    responses: { 200: { description: "The file", type: "text/javascript; charset=utf-8" } },
+    problems: { 404: ["not-found"] },
+    access: "open",
+    async handle({ params: { hash, path } }) {
+      const assets = await openAssets();
+      const base = `/assets/${hash}`;
+      const asset = base === assets.base || base === UNKEPT_BASE ? assets.find(path) : undefined;
+      if (asset === undefined) {
+        throw new HttpProblem(
+          404,
+          "not-found",
+          "there is no such file: the page that names it is an old one",
+        );
+      }
+      const kept = base === UNKEPT_BASE ? "no-cache" : "public, max-age=31536000, immutable";
+      return text(asset.text, { type: asset.type, headers: { "cache-control": kept } });
+    },
   },
-  responses: { 200: { description: "The file", type: "text/javascript; charset=utf-8" } },
-  problems: { 404: ["not-found"] },
-  access: "open",
-  async handle({ params: { hash, path } }) {
-    const assets = await openAssets();
-    const base = `/assets/${hash}`;
-    const asset = base === assets.base || base === UNKEPT_BASE ? assets.find(path) : undefined;
-    if (asset === undefined) {
-      throw new HttpProblem(404, "not-found", "there is no such file: the page that names it is an old one");
-    }
-    const kept = base === UNKEPT_BASE ? "no-cache" : "public, max-age=31536000, immutable";
-    return text(asset.text, { type: asset.type, headers: { "cache-control": kept } });
-  },
-});
+);
 
 /** Pages of what was run: runs, traces, conversations, comparisons, questions. */
 const viewRoutes: readonly Route[] = [

@@ -21,7 +21,7 @@ const RESUMABLE = "stopped";
 export const runPage = definePage({
   path: "/runs/{id}",
   summary: "The page of a run",
-  request: { params: ID_PARAMS },
+  params: ID_PARAMS,
   async page({ service, params: { id } }) {
     const state = await service.run(id);
     const trace = state.status === "running" ? undefined : await maybeTrace(service, state.id);

@@ -22,14 +22,12 @@ const A_PAGE = 50;
 export const runsPage = definePage({
   path: "/runs",
   summary: "The page of all runs",
-  request: {
-    query: onlyFields({
-      status: { enum: ["", ...STATUSES, "held", "completed"] },
-      kind: { enum: ["", ...KINDS] },
-      file: { type: "string", maxLength: 1_000 },
-      before: { type: "string", maxLength: 100 },
-    }),
-  },
+  query: onlyFields({
+    status: { enum: ["", ...STATUSES, "held", "completed"] },
+    kind: { enum: ["", ...KINDS] },
+    file: { type: "string", maxLength: 1_000 },
+    before: { type: "string", maxLength: 100 },
+  }),
   async page({ service, query: { status: given = "", kind = "", file = "", before } }) {
     const status = given === "" ? "" : stateWord({ status: given });
     const found = await Promise.all((STATES[status] ?? [undefined]).map((each) =>

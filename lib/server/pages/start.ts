@@ -7,7 +7,7 @@ import { filledForm, filledJson } from "./form_fields.ts";
 import { insidePath } from "../guard.ts";
 import { failureOf, HttpProblem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { MAX_NAME } from "../api/schemas.ts";
+import { MAX_NAME, NAME } from "../api/schemas.ts";
 import { problemPage } from "./problem_page.tsx";
 import { FIELD_PREFIX } from "./schema_form.tsx";
 
@@ -15,7 +15,7 @@ const BODY = {
   type: "object",
   properties: {
     kind: { enum: ["file", "prompt", "tactic", "gadget", "agent"] },
-    name: { type: "string", minLength: 1, maxLength: MAX_NAME },
+    name: NAME,
     json: { type: "string" },
     model: { type: "string", maxLength: MAX_NAME },
     ask: { type: "string", maxLength: 10 },
@@ -27,30 +27,32 @@ const BODY = {
 } as const;
 
 /** Starts what a form of a page says. */
-export const startRoute: Route = defineRoute({
-  method: "POST",
-  path: "/start",
-  summary: "Starts what a form of the page says, and leads to the page of its run",
-  request: { body: BODY },
-  responses: {
-    200: {
-      description: "For whoever accepts JSON: where the run is shown",
-      schema: objectOf({ url: { type: "string" } }, ["url"]),
+export const startRoute: Route = defineRoute(
+  "POST",
+  "/start",
+  "Starts what a form of the page says, and leads to the page of its run",
+  {
+    body: BODY,
+    responses: {
+      200: {
+        description: "For whoever accepts JSON: where the run is shown",
+        schema: objectOf({ url: { type: "string" } }, ["url"]),
+      },
+      303: { description: "To the page of the run" },
     },
-    303: { description: "To the page of the run" },
+    accepts: "form",
+    async handle({ service, settings, request, body }) {
+      const wantsJson = (request.headers.get("accept") ?? "").includes("application/json");
+      try {
+        const url = await started(service, readFields(body));
+        return wantsJson ? json({ url }) : seeOther(url);
+      } catch (error) {
+        const details = failureOf(error, { root: service.root, tell: settings.tell });
+        return wantsJson ? problem(details) : problemPage(details, request.headers);
+      }
+    },
   },
-  accepts: "form",
-  async handle({ service, settings, request, body }) {
-    const wantsJson = (request.headers.get("accept") ?? "").includes("application/json");
-    try {
-      const url = await started(service, readFields(body));
-      return wantsJson ? json({ url }) : seeOther(url);
-    } catch (error) {
-      const details = failureOf(error, { root: service.root, tell: settings.tell });
-      return wantsJson ? problem(details) : problemPage(details, request.headers);
-    }
-  },
-});
+);
 
 interface Fields {
   readonly kind: "file" | "prompt" | "tactic" | "gadget" | "agent";
