@@ -1,4 +1,4 @@
-// Answers. The headers that all of them have are added behind every route (app.ts).
+// Answers. The headers that all of them have are added behind every route (server.ts).
 
 import { problemJson } from "./problem.ts";
 import type { ProblemDetails } from "./problem.ts";

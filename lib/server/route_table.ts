@@ -1,4 +1,4 @@
-// Every route there is. What is not in this table is not there: Hono is told of nothing else.
+// Every route there is. What is not in this table is not there.
 import { isJsonObject, type JsonObject, objectOf, onlyFields, toJsonObject } from "../core/core.ts";
 import { CATALOG_PARTS } from "../service/look/look.ts";
 import type { RunState } from "../service/service.ts";

@@ -8,7 +8,7 @@ import type { Service } from "../service/service.ts";
 import { problem, SAFE_HEADERS, seeOther } from "./answers.ts";
 import { readForm, readJson, readPieces } from "./body.ts";
 import { createHosts, guard } from "./guard.ts";
-import { problemPage } from "./pages/problem_page.tsx";
+import { problemPage } from "./pages/layout.tsx";
 import { failureOf, HttpProblem, type ProblemDetails } from "./problem.ts";
 import {
   type Method,
@@ -122,7 +122,13 @@ function createApp({ service, settings, isHost }: AppOptions): Answers {
     const text = decodeURI(path.replaceAll("%25", "%2525")); // a part is decoded whole when it was found
     for (const { route, pattern } of routes) {
       const match = route.method === asked && pattern.exec(text);
-      if (match) return { ...route, parts: match.groups ?? {} };
+      if (!match) continue;
+      const isOpen = route.access === "open" && pattern.test(path); // under its own name alone
+      return {
+        ...route,
+        access: isOpen || route.access === "bearer" ? route.access : "token",
+        parts: { ...match.groups },
+      };
     }
     return undefined;
   };

@@ -76,24 +76,38 @@ function operationId(method: string, path: string): string {
   return [method.toLowerCase(), ...words.length === 0 ? ["root"] : words].join("_");
 }
 
+/** A field of an object's schema. */
+interface Property {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+}
+
+/** The fields of an object's schema. @param names such as are there in any case, and needed */
+export function propertiesOf(
+  schema: JsonSchema | undefined,
+  names: readonly string[] = [],
+): readonly Property[] {
+  const properties = isRecord(schema?.properties) ? schema.properties : {};
+  return [...new Set([...names, ...Object.keys(properties)])].map((name) => {
+    const field = properties[name];
+    const isRequired = names.includes(name) || requiredOf(schema).includes(name);
+    return { name, schema: isRecord(field) ? field : { type: "string" }, isRequired };
+  });
+}
+
 function parametersOf(
   place: "path" | "query",
   schema: JsonSchema | undefined,
-  names: readonly string[] = [],
+  names?: readonly string[],
 ): readonly Part[] {
-  const properties = isRecord(schema?.properties) ? schema.properties : {};
-  const all = new Set([...names, ...Object.keys(properties)]);
-  return [...all].map((name) => {
-    const given = properties[name];
-    const { description, ...rest } = isRecord(given) ? given : { type: "string", description: undefined };
-    return {
-      name,
-      in: place,
-      required: place === "path" || requiredOf(schema).includes(name),
-      description,
-      schema: referring(rest),
-    };
-  });
+  return propertiesOf(schema, names).map(({ name, schema: { description, ...rest }, isRequired }) => ({
+    name,
+    in: place,
+    required: isRequired,
+    description,
+    schema: referring(rest),
+  }));
 }
 
 function requiredOf(schema: JsonSchema | undefined): readonly unknown[] {
@@ -125,13 +139,20 @@ function responsesOf({ responses, problems = {}, access, method }: Route): Part 
   };
 }
 
-function answerOf({ description, schema, type, orEvents = false }: RouteAnswer): Part {
-  const media = type ?? (schema === undefined ? undefined : "application/json");
-  if (media === undefined) return { description };
-  const content = { [media]: { schema: referring(schema ?? { type: "string" }) } };
+/** The media types of an answer. */
+export function mediaOf({ type, schema, orEvents = false }: RouteAnswer): readonly string[] {
+  const own = type ?? (schema && "application/json");
+  return [...own === undefined ? [] : [own], ...orEvents ? ["text/event-stream"] : []];
+}
+
+function answerOf(answer: RouteAnswer): Part {
+  const { description, schema = { type: "string" } } = answer;
+  const [own, events] = mediaOf(answer);
+  if (own === undefined) return { description };
+  const content = { [own]: { schema: referring(schema) } };
   return {
     description,
-    content: orEvents ? { ...content, "text/event-stream": { schema: reference("Events") } } : content,
+    content: events === undefined ? content : { ...content, [events]: { schema: reference("Events") } },
   };
 }
 
@@ -142,7 +163,8 @@ function problemAnswer(status: number, codes: readonly string[]): Part {
   };
 }
 
-const NAMES: ReadonlyMap<unknown, string> = new Map(
+/** The names of schemas that have one. */
+export const NAMES: ReadonlyMap<unknown, string> = new Map(
   Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]),
 );
 

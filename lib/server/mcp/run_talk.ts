@@ -28,91 +28,73 @@ export interface HeardRun {
 }
 
 /** Follows a run to its end. A caller that takes its call back cancels it. */
-export async function hearRun(run: RunHandle, caller: ToolCaller): Promise<HeardRun> {
+export async function hearRun(
+  run: RunHandle,
+  { signal, progress, log, ask }: ToolCaller,
+): Promise<HeardRun> {
   const cancel = (): void => run.cancel("the client has cancelled its call");
-  const hearer = new Hearer(run, caller);
-  if (caller.signal.aborted) cancel();
-  caller.signal.addEventListener("abort", cancel);
+  const asked = new Map<string, AbortController>();
+  const texts = new OwnTexts();
+  const messages: string[] = [];
+  let call: HeardRun["call"];
+  let done = 0;
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel);
   try {
     for await (const frame of framesOf(run.read({ after: run.before }))) {
-      if ("event" in frame) hearer.hear(frame.event);
-      else if ("ask" in frame) hearer.ask(frame.ask);
-      else if ("answered" in frame) hearer.answered(frame.answered);
+      if ("event" in frame) hear(frame.event);
+      else if ("ask" in frame) askPerson(frame.ask);
+      else if ("answered" in frame) asked.get(frame.answered)?.abort();
     }
   } finally {
-    caller.signal.removeEventListener("abort", cancel);
-    hearer.end();
+    signal.removeEventListener("abort", cancel);
+    for (const stop of asked.values()) stop.abort(); // nobody is asked any more
   }
   await run.ended;
-  return hearer.heard;
-}
+  return { messages, call };
 
-class Hearer {
-  readonly #run: RunHandle;
-  readonly #caller: ToolCaller;
-  readonly #asked = new Map<string, AbortController>();
-  readonly #texts = new OwnTexts();
-  readonly #messages: string[] = [];
-  #call: HeardRun["call"];
-  #done = 0;
-
-  constructor(run: RunHandle, caller: ToolCaller) {
-    this.#run = run;
-    this.#caller = caller;
-  }
-
-  get heard(): HeardRun {
-    return { messages: this.#messages, call: this.#call };
-  }
-
-  hear(event: RunEvent): void {
-    if (this.#texts.isOwn(event) && event.type === "message") this.#messages.push(event.text);
+  function hear(event: RunEvent): void {
+    if (texts.isOwn(event) && event.type === "message") messages.push(event.text);
     switch (event.type) {
       case "call-result":
       case "call-error":
       case "call-skip":
-        if (event.step === undefined) this.#call = event;
+        if (event.step === undefined) call = event;
         break;
       case "call-progress":
-        this.#tell({ done: event.done, total: event.total });
+        tell({ done: event.done, total: event.total });
         break;
       case "call-log":
-        this.#tell({ message: event.text });
-        this.#caller.log?.(event.text);
+        tell({ message: event.text });
+        log?.(event.text);
         break;
       case "step-start":
-        if (event.kind === "step" || event.kind === "model") this.#tell({ message: event.name });
+        if (event.kind === "step" || event.kind === "model") tell({ message: event.name });
         break;
     }
   }
 
-  ask(asked: OpenAsk): void {
-    const { ask } = this.#caller;
-    if (ask === undefined || this.#asked.has(asked.ask)) return;
-    const stop = new AbortController();
-    this.#asked.set(asked.ask, stop);
-    ask(asked, stop.signal).catch(() => undefined).then((answer) => {
-      if (stop.signal.aborted) return;
-      const said = answer ?? (asked.kind === "permission" ? { allow: false } : undefined);
-      if (said === undefined) this.#run.cancel("nobody has answered its question");
-      else this.#run.answer(asked.ask, said, { by: "mcp" });
-    });
-  }
-
-  answered(ask: string): void {
-    this.#asked.get(ask)?.abort();
-  }
-
-  /** Nobody is asked any more. */
-  end(): void {
-    for (const stop of this.#asked.values()) stop.abort();
-  }
-
   /** Each number is greater than the one before, as the protocol wants it; a message alone moves it by next to nothing. */
-  #tell(
-    { done = 0, ...more }: { readonly done?: number; readonly total?: number; readonly message?: string },
+  function tell(
+    { done: now = 0, ...more }: {
+      readonly done?: number;
+      readonly total?: number;
+      readonly message?: string;
+    },
   ): void {
-    this.#done = done > this.#done ? done : this.#done + 0.001;
-    this.#caller.progress?.({ done: this.#done, ...more });
+    done = now > done ? now : done + 0.001;
+    progress?.({ done, ...more });
+  }
+
+  function askPerson(open: OpenAsk): void {
+    if (ask === undefined || asked.has(open.ask)) return;
+    const stop = new AbortController();
+    asked.set(open.ask, stop);
+    ask(open, stop.signal).catch(() => undefined).then((answer) => {
+      if (stop.signal.aborted) return;
+      const said = answer ?? (open.kind === "permission" ? { allow: false } : undefined);
+      if (said === undefined) run.cancel("nobody has answered its question");
+      else run.answer(open.ask, said, { by: "mcp" });
+    });
   }
 }

@@ -2,7 +2,6 @@
 import {
   type ElicitRequestFormParams,
   type jsonSchemaValidator,
-  type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -46,10 +45,13 @@ export function mcpServer(options: McpServerOptions): Server {
     jsonSchemaValidator: jsonValidator,
   });
   const catalog = async () => watch.seen(await service.look.catalog(OFFERED));
-  server.setRequestHandler("tools/list", async () => ({ tools: mcpTools(await catalog()).map(toolJson) }));
+  server.setRequestHandler(
+    "tools/list",
+    async () => ({ tools: mcpTools(await catalog()).map(({ told }) => told) }),
+  );
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tools = mcpTools(await catalog());
-    const tool = tools.find(({ name }) => name === params.name);
+    const tool = tools.find(({ told }) => told.name === params.name);
     if (tool === undefined) throw invalidParams(`There is no tool ${JSON.stringify(params.name)}`);
     const called = await orFailure(options, () =>
       callTool(tool, toJsonObject(params.arguments), {
@@ -113,19 +115,6 @@ export function tellChanged(server: Server): void {
     server.sendResourceListChanged(),
   ];
   for (const each of told) each.catch(() => undefined); // it does not listen
-}
-
-function toolJson(
-  { name, title, description, input, output, isReadOnly, isOpen }: McpTool,
-): ListToolsResult["tools"][number] {
-  return {
-    name,
-    title,
-    description,
-    inputSchema: { ...input, type: "object" },
-    ...(output !== undefined && { outputSchema: { ...output, type: "object" } }),
-    annotations: { readOnlyHint: isReadOnly, openWorldHint: isOpen },
-  };
 }
 
 function isNamed(required: unknown, name: string): boolean {
@@ -199,28 +188,17 @@ function callerOf(server: Server, { mcpReq }: ServerContext, { canAsk, log }: Mc
 const ASK_MS = 30 * 60_000;
 
 function formOf({ kind, subject, permissions = [], question, choices }: OpenAsk): ElicitRequestFormParams {
-  if (kind === "permission") {
-    const title = `Allow ${subject ?? permissions.join(", ")}`;
-    return {
-      mode: "form",
-      message: question,
-      requestedSchema: {
-        type: "object",
-        properties: { allow: { type: "boolean", title, default: false } },
-        required: ["allow"],
-      },
-    };
-  }
+  const [name, field] = kind === "permission"
+    ? ["allow", {
+      type: "boolean",
+      title: `Allow ${subject ?? permissions.join(", ")}`,
+      default: false,
+    }] as const
+    : ["answer", { type: "string", ...(choices && { enum: [...choices] }) }] as const;
   return {
     mode: "form",
     message: question,
-    requestedSchema: {
-      type: "object",
-      properties: {
-        answer: choices === undefined ? { type: "string" } : { type: "string", enum: [...choices] },
-      },
-      required: ["answer"],
-    },
+    requestedSchema: { type: "object", properties: { [name]: field }, required: [name] },
   };
 }
 
@@ -331,7 +309,7 @@ interface CallToolMeans {
 
 /** Calls a tool. What goes wrong in it is its result. @throws what `Service.start` throws */
 async function callTool(
-  { work, output }: McpTool,
+  { work, told }: McpTool,
   input: JsonObject,
   { service, caller }: CallToolMeans,
 ): Promise<ToolResult> {
@@ -341,7 +319,7 @@ async function callTool(
       return await gadgetResult(
         await service.start({ kind: "gadget", name: work.name, input, canAsk }),
         caller,
-        output,
+        told.outputSchema,
       );
     case "agent":
       return await agentResult(work.file, input, { service, caller });

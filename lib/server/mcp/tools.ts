@@ -1,10 +1,11 @@
 // What of a project can be called over MCP: gadgets, agents, documents and prompts.
+import type { ListToolsResult } from "@modelcontextprotocol/server";
 import {
-  isRecord,
   type JsonObject,
   type JsonSchema,
   mcpNames,
   objectOf,
+  objectOrEmpty,
   onlyFields,
   sha256,
 } from "../../core/core.ts";
@@ -18,20 +19,14 @@ export type ToolWork =
   | { readonly kind: "document"; readonly file: string; readonly takesPrompt: boolean }
   | { readonly kind: "prompt"; readonly path: string };
 
-/** A tool as clients are told of it. */
+/** A tool. */
 export interface McpTool {
-  readonly name: string;
-  readonly title?: string;
-  readonly description: string;
-  /** An object's. */
-  readonly input: JsonSchema;
-  readonly output?: JsonSchema;
-  /** It changes nothing. */
-  readonly isReadOnly: boolean;
-  /** It reaches what is outside of the project. */
-  readonly isOpen: boolean;
+  /** As clients are told of it. */
+  readonly told: ToldTool;
   readonly work: ToolWork;
 }
+
+type ToldTool = ListToolsResult["tools"][number];
 
 /** What only makes sense in a run of one's own, or would run everything else. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["AskUser", "Finish", "RunPrompt", "RunFile"]);
@@ -44,30 +39,39 @@ export function mcpTools({ gadgets, agents, documents, prompts }: CatalogJson): 
     ...agents.flatMap((agent) => agent.id === undefined ? [] : [agentTool(agent, agent.id)]),
     ...documents.map(documentTool),
     ...prompts.map(({ path, description, input }): McpTool => ({
-      name: `prompt_${path}`,
-      title: path,
-      description: description ?? `Asks the prompt ${path}`,
-      input: objectSchema(input),
-      ...ASKING,
+      told: {
+        name: `prompt_${path}`,
+        title: path,
+        description: description ?? `Asks the prompt ${path}`,
+        inputSchema: objectSchema(input),
+        annotations: ASKING,
+      },
       work: { kind: "prompt", path },
     })),
   ];
-  const names = mcpNames(new Map(tools.map(({ name, work }) => [JSON.stringify(work), name])));
-  return tools.map((tool) => ({ ...tool, name: names.get(JSON.stringify(tool.work)) ?? tool.name }));
+  const names = mcpNames(new Map(tools.map(({ told, work }) => [JSON.stringify(work), told.name])));
+  return tools.map(({ told, work }) => ({
+    told: { ...told, name: names.get(JSON.stringify(work)) ?? told.name },
+    work,
+  }));
 }
 
 /** A model is asked, and what it calls is not known before. */
-const ASKING = { isReadOnly: false, isOpen: true } as const;
+const ASKING = { readOnlyHint: false, openWorldHint: true };
 
 function gadgetTool({ name, description, input, output, permissions }: GadgetJson): McpTool {
   const needs = Object.keys(permissions).filter((kind) => isNeeded(permissions[kind]));
   return {
-    name: name,
-    description,
-    input: objectSchema(input),
-    ...(output?.type === "object" && { output }), // clients take no others
-    isReadOnly: needs.every((kind) => kind === "read"),
-    isOpen: needs.some((kind) => kind === "net" || kind === "run"),
+    told: {
+      name,
+      description,
+      inputSchema: objectSchema(input),
+      ...(output?.type === "object" && { outputSchema: objectSchema(output) }), // clients take no others
+      annotations: {
+        readOnlyHint: needs.every((kind) => kind === "read"), // it changes nothing
+        openWorldHint: needs.some((kind) => kind === "net" || kind === "run"), // it reaches what is outside of the project
+      },
+    },
     work: { kind: "gadget", name },
   };
 }
@@ -81,52 +85,48 @@ const CONVERSATION = { type: "string", minLength: 1, maxLength: 200 } as const;
 
 function agentTool({ file, description }: ListedAgent, id: string): McpTool {
   return {
-    name: `agent_${id}`,
-    title: id,
-    description: `${
-      description ?? `Talks to the agent ${id}`
-    }. Begins a conversation, or goes on with one that has not ended.`,
-    input: onlyFields({
-      message: { type: "string", minLength: 1, description: "What is said to it." },
-      conversation: {
-        ...CONVERSATION,
-        description: "The conversation to go on with, as an earlier answer named it.",
-      },
-    }, ["message"]),
-    output: objectOf({
-      conversation: { ...CONVERSATION, description: "To go on with." },
-      status: { type: "string", enum: ["held", "completed"], description: "held: it waits for an answer." },
-    }, ["conversation", "status"]),
-    ...ASKING,
+    told: {
+      name: `agent_${id}`,
+      title: id,
+      description: `${
+        description ?? `Talks to the agent ${id}`
+      }. Begins a conversation, or goes on with one that has not ended.`,
+      inputSchema: objectSchema(onlyFields({
+        message: { type: "string", minLength: 1, description: "What is said to it." },
+        conversation: {
+          ...CONVERSATION,
+          description: "The conversation to go on with, as an earlier answer named it.",
+        },
+      }, ["message"])),
+      outputSchema: objectSchema(objectOf({
+        conversation: { ...CONVERSATION, description: "To go on with." },
+        status: { type: "string", enum: ["held", "completed"], description: "held: it waits for an answer." },
+      }, ["conversation", "status"])),
+      annotations: ASKING,
+    },
     work: { kind: "agent", file },
   };
 }
 
 function documentTool({ file, title, description, input }: ListedDocument): McpTool {
-  const schema = objectSchema(input);
-  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const properties = objectOrEmpty(input.properties);
   const takesPrompt = !Object.hasOwn(properties, "prompt");
+  const prompt = { type: "string", description: "What it is asked, put before its first block." };
   return {
-    name: `document_${file.replace(/\.md$/i, "")}`,
-    title: title ?? file,
-    description: description ?? `Runs the document ${file}, and gives what it returns`,
-    input: takesPrompt
-      ? {
-        ...schema,
-        properties: {
-          ...properties,
-          prompt: { type: "string", description: "What it is asked, put before its first block." },
-        },
-      }
-      : schema,
-    ...ASKING,
+    told: {
+      name: `document_${file.replace(/\.md$/i, "")}`,
+      title: title ?? file,
+      description: description ?? `Runs the document ${file}, and gives what it returns`,
+      inputSchema: objectSchema({ ...input, ...(takesPrompt && { properties: { ...properties, prompt } }) }),
+      annotations: ASKING,
+    },
     work: { kind: "document", file, takesPrompt },
   };
 }
 
 /** Clients take no others. */
-function objectSchema(schema: JsonObject | undefined): JsonSchema {
-  return schema === undefined ? { type: "object" } : { ...schema, type: "object" };
+function objectSchema(schema: JsonObject | JsonSchema = {}): ToldTool["inputSchema"] {
+  return { ...schema, type: "object" };
 }
 
 /** Tells everybody when what they have listed is not what there is any more. Nobody looks for it: it is noticed where somebody asks. */

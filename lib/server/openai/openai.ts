@@ -39,10 +39,8 @@ import { talkAnswer, TalkMemory } from "./talk_answer.ts";
 /** How long the head of a stream waits for what comes first, ms. */
 const FIRST_MS = 5_000;
 
-const ERRORS = {
-  400: { description: "A field cannot be taken", schema: OPENAI_ERROR },
-  404: { description: "There is no such model", schema: OPENAI_ERROR },
-} as const;
+const error = (description: string) => ({ description, schema: OPENAI_ERROR });
+const UNKNOWN_MODEL = error("There is no such model");
 
 const modelsRoute = defineRoute("GET", "/v1/models", "The models that chat completions can name", {
   responses: { 200: { description: "All of them", schema: MODEL_LIST } },
@@ -55,7 +53,7 @@ const modelsRoute = defineRoute("GET", "/v1/models", "The models that chat compl
 
 const modelRoute = defineRoute("GET", "/v1/models/{id+}", "One model", {
   params: objectOf({ id: { type: "string", minLength: 1, maxLength: 1000 } }, ["id"]),
-  responses: { 200: { description: "The model", schema: LISTED_MODEL }, 404: ERRORS[404] },
+  responses: { 200: { description: "The model", schema: LISTED_MODEL }, 404: UNKNOWN_MODEL },
   tellProblem: tellOpenAiProblem,
   handle: async ({ service, params: { id } }) => {
     if (isOwnName(id)) {
@@ -88,14 +86,15 @@ export function openAiRoutes(): readonly Route[] {
           description: "The answer; with stream: true as SSE, a chat.completion.chunk an event, then [DONE]",
           schema: CHAT_COMPLETION,
         },
-        ...ERRORS,
-        403: { description: "No grant allows it", schema: OPENAI_ERROR },
-        409: { description: "The conversation is not known, or busy, or has ended", schema: OPENAI_ERROR },
-        422: { description: "What was run has failed", schema: OPENAI_ERROR },
-        429: { description: "Too many runs, or the provider's own limit", schema: OPENAI_ERROR },
-        502: { description: "The provider has failed", schema: OPENAI_ERROR },
-        503: { description: "The server is about to end", schema: OPENAI_ERROR },
-        504: { description: "It took too long", schema: OPENAI_ERROR },
+        400: error("A field cannot be taken"),
+        404: UNKNOWN_MODEL,
+        403: error("No grant allows it"),
+        409: error("The conversation is not known, or busy, or has ended"),
+        422: error("What was run has failed"),
+        429: error("Too many runs, or the provider's own limit"),
+        502: error("The provider has failed"),
+        503: error("The server is about to end"),
+        504: error("It took too long"),
       },
       access: "bearer",
       tellProblem: tellOpenAiProblem,

@@ -6,16 +6,20 @@ import { badField } from "./answer.ts";
 
 const TEXT = { type: "string", maxLength: 10_485_760 } as const;
 const ID = { type: "string", minLength: 1, maxLength: 200 } as const;
+const STRING = { type: "string" } as const;
+const WORD = { ...STRING, maxLength: 100 } as const;
+const STRING_OR_NULL = { type: ["string", "null"] } as const;
+const INTEGER = { type: "integer" } as const;
 const NULL = { type: "null" } as const;
 const orNull = <const Schema>(schema: Schema) => ({ anyOf: [NULL, schema] } as const);
 
 const PART = objectOf({
-  type: { type: "string", maxLength: 100 },
+  type: WORD,
   text: TEXT,
   refusal: TEXT,
   image_url: objectOf({
     url: { ...TEXT, description: "A data: URL; nothing is fetched." },
-    detail: { type: "string", maxLength: 100 },
+    detail: WORD,
   }, ["url"]),
   file: objectOf({
     file_data: { ...TEXT, description: "A data: URL." },
@@ -38,7 +42,7 @@ const MESSAGE = objectOf({
 }, ["role"]);
 
 const TOOL = objectOf({
-  type: { type: "string", maxLength: 100 },
+  type: WORD,
   function: objectOf({
     name: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
     description: TEXT,
@@ -103,7 +107,7 @@ export const CHAT_REQUEST = objectOf({
   function_call: ABSENT,
   audio: ABSENT,
   web_search_options: ABSENT,
-  modalities: orNull({ type: "array", maxItems: 10, items: { type: "string", maxLength: 100 } }),
+  modalities: orNull({ type: "array", maxItems: 10, items: WORD }),
   user: { type: ["string", "null"], maxLength: 200, description: "Of an agent: whose conversation it is." },
   metadata: orNull(objectOf({
     conversation: { ...ID, description: "Of an agent: the conversation to go on with." },
@@ -111,24 +115,24 @@ export const CHAT_REQUEST = objectOf({
 }, ["model", "messages"]);
 
 const USAGE = objectOf({
-  prompt_tokens: { type: "integer" },
-  completion_tokens: { type: "integer" },
-  total_tokens: { type: "integer" },
+  prompt_tokens: INTEGER,
+  completion_tokens: INTEGER,
+  total_tokens: INTEGER,
 }, ["prompt_tokens", "completion_tokens", "total_tokens"]);
 
 /** An answer that is not streamed. */
 export const CHAT_COMPLETION = objectOf({
-  id: { type: "string" },
+  id: STRING,
   object: { const: "chat.completion" },
   created: { type: "integer", description: "s since 1970" },
-  model: { type: "string" },
+  model: STRING,
   choices: {
     type: "array",
     items: objectOf({
-      index: { type: "integer" },
+      index: INTEGER,
       message: objectOf({
         role: { const: "assistant" },
-        content: { type: ["string", "null"] },
+        content: STRING_OR_NULL,
         tool_calls: { type: "array", items: TOOL_CALL },
       }, ["role", "content"]),
       finish_reason: { enum: ["stop", "length", "tool_calls", "content_filter"] },
@@ -140,19 +144,19 @@ export const CHAT_COMPLETION = objectOf({
 /** An error, with every status that is none of success. */
 export const OPENAI_ERROR = objectOf({
   error: objectOf({
-    message: { type: "string" },
-    type: { type: "string" },
-    param: { type: ["string", "null"] },
-    code: { type: ["string", "null"] },
+    message: STRING,
+    type: STRING,
+    param: STRING_OR_NULL,
+    code: STRING_OR_NULL,
   }, ["message", "type", "param", "code"]),
 }, ["error"]);
 
 /** A model of the list. */
 export const LISTED_MODEL = objectOf({
-  id: { type: "string" },
+  id: STRING,
   object: { const: "model" },
-  created: { type: "integer" },
-  owned_by: { type: "string" },
+  created: INTEGER,
+  owned_by: STRING,
 }, ["id", "object", "created", "owned_by"]);
 
 /** `GET /v1/models`. */

@@ -16,11 +16,11 @@ import {
   PageHead,
   type PageHeadParts,
   type PageParts,
+  problemPage,
   SECTIONS,
   type SiteSection,
 } from "./layout.tsx";
 import { type Column, Empty, List, Problems } from "./parts.tsx";
-import { problemPage } from "./problem_page.tsx";
 import { StartForm, type StartFormParts } from "./schema_form.tsx";
 
 /** A page while it is being defined. */

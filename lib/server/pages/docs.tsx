@@ -7,6 +7,7 @@ import { Badge, Block, List } from "./parts.tsx";
 import { BODY_TYPES } from "../guard.ts";
 import { titleOf } from "../problem.ts";
 import { openapiPath, pathNames, type Route } from "../route.ts";
+import { mediaOf, NAMES, propertiesOf } from "../api/openapi.ts";
 import { SCHEMAS } from "../api/schemas.ts";
 
 /** The page. @param routes read when it is asked for */
@@ -96,28 +97,13 @@ function RouteDocs({ route, origin }: { readonly route: Route; readonly origin: 
   );
 }
 
-interface Field {
-  readonly name: string;
-  readonly type: string;
-  readonly isRequired: boolean;
-  readonly about: string;
-}
-
-function Fields({ label, schema, names = [] }: {
+function Fields({ label, schema, names }: {
   readonly label: string;
   readonly schema: JsonSchema | undefined;
   readonly names?: readonly string[];
 }): JSX.Element | null {
-  const properties = isRecord(schema?.properties) ? schema.properties : {};
-  const required: readonly unknown[] = Array.isArray(schema?.required) ? schema.required : names;
-  const rows: readonly Field[] = Object.entries(properties).map(([name, field]) => ({
-    name,
-    type: isRecord(field) ? typeWords(field) : "anything",
-    isRequired: required.includes(name),
-    about: isRecord(field) && typeof field.description === "string" ? field.description : "",
-  }));
-  if (rows.length === 0) return null;
-  return (
+  const rows = propertiesOf(schema, names);
+  return rows.length === 0 ? null : (
     <>
       <h3>{label}</h3>
       <List
@@ -125,9 +111,9 @@ function Fields({ label, schema, names = [] }: {
         rows={rows}
         columns={[
           ["Name", ({ name }) => <code>{name}</code>, "name"],
-          ["Type", ({ type }) => type, "nowrap"],
+          ["Type", ({ schema }) => typeWords(schema), "nowrap"],
           ["Needed", ({ isRequired }) => isRequired ? "yes" : "no", "nowrap"],
-          ["About", ({ about }) => about],
+          ["About", ({ schema: { description } }) => typeof description === "string" ? description : ""],
         ]}
       />
     </>
@@ -143,15 +129,11 @@ function typeWords(schema: JsonSchema): string {
 }
 
 function Answers({ route: { responses, problems = {} } }: { readonly route: Route }): JSX.Element {
-  const answers = Object.entries(responses).map(([status, { description, type, orEvents, schema }]) => ({
+  const answers = Object.entries(responses).map(([status, answer]) => ({
     status,
-    words: description,
-    type: [
-      type ?? (schema === undefined ? "" : "application/json"),
-      ...orEvents === true ? ["text/event-stream"] : [],
-    ]
-      .filter((each) => each !== "").join(" or "),
-    name: nameOf(schema),
+    words: answer.description,
+    type: mediaOf(answer).join(" or "),
+    name: NAMES.get(answer.schema),
   }));
   const refusals = Object.entries(problems).map(([status, codes]) => ({
     status,
@@ -174,10 +156,6 @@ function Answers({ route: { responses, problems = {} } }: { readonly route: Rout
       />
     </>
   );
-}
-
-function nameOf(schema: JsonSchema | undefined): string | undefined {
-  return Object.entries(SCHEMAS).find(([, each]) => each === schema)?.[0];
 }
 
 function idOf({ method, path }: Route): string {
@@ -222,12 +200,11 @@ function exampleOf(schema: JsonSchema): Json {
   }
 }
 
-function exampleObject({ properties, required }: JsonSchema): Json {
-  if (!isRecord(properties)) return {};
-  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  const entries = Object.entries(properties);
-  const shown = needed.length > 0 ? entries.filter(([name]) => needed.includes(name)) : entries.slice(0, 1);
-  return Object.fromEntries(shown.map(([name, field]) => [name, isRecord(field) ? exampleOf(field) : null]));
+function exampleObject(schema: JsonSchema): Json {
+  const fields = propertiesOf(schema);
+  const needed = fields.filter(({ isRequired }) => isRequired);
+  const shown = needed.length > 0 ? needed : fields.slice(0, 1);
+  return Object.fromEntries(shown.map(({ name, schema }) => [name, exampleOf(schema)]));
 }
 
 function textOf(value: unknown): Json {

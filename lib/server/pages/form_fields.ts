@@ -7,6 +7,7 @@ import {
   isRecord,
   type Json,
   type JsonObject,
+  messageOf,
   objectOrEmpty,
   parseJson,
 } from "../../core/core.ts";
@@ -165,19 +166,14 @@ export async function filledForm(
 
 /** The same of a JSON text. */
 export async function filledJson(schema: JsonObject, text: string): Promise<FilledForm> {
+  const wrong = (message: string) => ({ problems: [{ pointer: "", message }] });
   let value: unknown;
   try {
     value = parseJson(text);
   } catch (error) {
-    return {
-      problems: [{
-        pointer: "",
-        message: `expected a JSON object: ${error instanceof Error ? error.message : ""}`,
-      }],
-    };
+    return wrong(`expected a JSON object: ${messageOf(error)}`);
   }
-  if (!isRecord(value)) return { problems: [{ pointer: "", message: "expected a JSON object" }] };
-  return await fitted(schema, value);
+  return isRecord(value) ? await fitted(schema, value) : wrong("expected a JSON object");
 }
 
 async function fitted(schema: JsonObject, tree: Readonly<Record<string, unknown>>): Promise<FilledForm> {
@@ -190,13 +186,8 @@ async function fitted(schema: JsonObject, tree: Readonly<Record<string, unknown>
       })),
     };
   }
-  const value = toObject(result.value);
-  return value === undefined ? { problems: [{ pointer: "", message: "expected an object" }] } : { value };
-}
-
-function toObject(value: unknown): JsonObject | undefined {
-  const json: Json = JSON.parse(JSON.stringify(value ?? null));
-  return isJsonObject(json) ? json : undefined;
+  const value: Json = JSON.parse(JSON.stringify(result.value ?? null));
+  return isJsonObject(value) ? { value } : { problems: [{ pointer: "", message: "expected an object" }] };
 }
 
 interface TreeOptions {
@@ -208,7 +199,8 @@ interface TreeOptions {
 function treeOf(fields: readonly FormField[], options: TreeOptions): Readonly<Record<string, unknown>> {
   const entries = fields.flatMap((field): [string, unknown][] => {
     const value = valueOf(field, options);
-    return value === undefined ? [] : [[nameOf(field.pointer), value]];
+    const { pointer } = field;
+    return value === undefined ? [] : [[decodeSegment(pointer.slice(pointer.lastIndexOf("/") + 1)), value]];
   });
   return Object.fromEntries(entries);
 }
@@ -226,18 +218,11 @@ function valueOf(field: FormField, options: TreeOptions): unknown {
     return undefined;
   }
   if (kind === "lines") return text.split("\n").filter((line) => line.trim() !== "").map(undecided);
-  return kind === "json" ? jsonOf(text, field, problems) : undecided(text);
-}
-
-function jsonOf(text: string, { pointer }: FormField, problems: FieldProblem[]): unknown {
+  if (kind !== "json") return undecided(text);
   try {
     return parseJson(text);
   } catch (error) {
-    problems.push({ pointer, message: `expected JSON: ${error instanceof Error ? error.message : ""}` });
+    problems.push({ pointer, message: `expected JSON: ${messageOf(error)}` });
     return undefined;
   }
-}
-
-function nameOf(pointer: string): string {
-  return decodeSegment(pointer.slice(pointer.lastIndexOf("/") + 1));
 }

@@ -8,7 +8,7 @@ import { insidePath } from "../guard.ts";
 import { failureOf, HttpProblem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { MAX_NAME, NAME } from "../api/schemas.ts";
-import { problemPage } from "./problem_page.tsx";
+import { problemPage } from "./layout.tsx";
 import { FIELD_PREFIX } from "./schema_form.tsx";
 
 const BODY = {
@@ -58,17 +58,15 @@ interface Fields {
   readonly kind: "file" | "prompt" | "tactic" | "gadget" | "agent";
   readonly name: string;
   readonly json: string;
-  readonly say: string;
-  readonly user: string;
-  readonly model: string;
-  readonly canAsk: boolean;
+  readonly say?: string;
+  readonly user?: string;
+  readonly wishes: { readonly canAsk: boolean; readonly model?: string };
   /** By pointer. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
-type Body = Readonly<Record<string, string>> & Pick<Fields, "kind" | "name">;
-
-function readFields(body: Body): Fields {
+/** What is empty is not given. */
+function readFields(body: Readonly<Record<string, string>> & Pick<Fields, "kind" | "name">): Fields {
   const texts = Object.entries(body).flatMap(([name, text]) =>
     name.startsWith(FIELD_PREFIX) ? [[name.slice(FIELD_PREFIX.length), text] as const] : []
   );
@@ -77,80 +75,62 @@ function readFields(body: Body): Fields {
     kind,
     name,
     json: json.trim(),
-    say: say.replaceAll("\r\n", "\n"),
-    user: user.trim(),
-    model: model.trim(),
-    canAsk: ask !== "",
+    say: say.trim() === "" ? undefined : say.replaceAll("\r\n", "\n"),
+    user: user.trim() || undefined,
+    wishes: { canAsk: ask !== "", model: model.trim() || undefined },
     texts: Object.fromEntries(texts),
   };
 }
 
-/** Where it is shown. */
+/** Starts it; gives where it is shown. */
 async function started(service: Service, fields: Fields): Promise<string> {
-  if (fields.kind === "agent") return await begun(service, fields);
-  const { id } = await service.start(await requestOf(service.look, { ...fields, kind: fields.kind }));
+  const { look, talks } = service;
+  const { kind, name, user, say, wishes } = fields;
+  if (kind === "agent") {
+    const agent = insidePath(name);
+    await look.agent(agent); // a name that is none is told as such, before anything begins
+    const slots = await inputOf(undefined, fields);
+    const { talk } = await talks.begin({
+      agent,
+      ...wishes,
+      ...(Object.keys(slots).length > 0 && { slots }),
+      user,
+      message: say,
+    });
+    return `/conversations/${encodeURIComponent(talk.id)}`;
+  }
+  const { id } = await service.start({ ...await requestOf(look, { ...fields, kind }), ...wishes });
   return `/runs/${encodeURIComponent(id)}`;
-}
-
-async function begun({ talks, look }: Service, fields: Fields): Promise<string> {
-  const { name, say, user } = fields;
-  const agent = insidePath(name);
-  await look.agent(agent); // a name that is none is told as such, before anything begins
-  const slots = await inputOf(undefined, fields);
-  const { talk } = await talks.begin({
-    agent,
-    ...wishes(fields),
-    ...(Object.keys(slots).length === 0 ? {} : { slots }),
-    ...(user === "" ? {} : { user }),
-    ...(say.trim() === "" ? {} : { message: say }),
-  });
-  return `/conversations/${encodeURIComponent(talk.id)}`;
 }
 
 async function requestOf(
   look: Look,
-  fields: Fields & { readonly kind: Exclude<Fields["kind"], "agent"> },
+  { kind, name, say, ...fields }: Fields & { readonly kind: Exclude<Fields["kind"], "agent"> },
 ): Promise<StartRun> {
-  const { kind, name, say } = fields;
-  const said = say.trim() === "" ? undefined : say;
   switch (kind) {
-    case "gadget": {
-      const { input } = await look.gadget(name);
-      return { kind, name, input: await inputOf(input, fields), ...wishes(fields) };
-    }
+    case "gadget":
+      return { kind, name, input: await inputOf((await look.gadget(name)).input, fields) };
     case "prompt":
     case "tactic": {
       const schema = kind === "prompt" ? (await look.prompt(name)).input : undefined;
-      const input = await inputOf(schema, fields);
-      return {
-        kind: "prompt",
-        path: name,
-        input,
-        say: said,
-        ...wishes(fields),
-      };
+      return { kind: "prompt", path: name, input: await inputOf(schema, fields), say };
     }
     case "file": {
       const file = insidePath(name);
-      if (!/\.md$/i.test(file)) return { kind, file, ...wishes(fields) };
-      const { input: schema } = await look.document(file);
-      const input = await inputOf(schema, fields);
-      return { kind, file, input, prompt: said, ...wishes(fields) };
+      if (!/\.md$/i.test(file)) return { kind, file };
+      return { kind, file, input: await inputOf((await look.document(file)).input, fields), prompt: say };
     }
     default:
       return kind satisfies never;
   }
 }
 
-function wishes({ model, canAsk }: Fields): { readonly canAsk: boolean; readonly model?: string } {
-  return { canAsk, ...(model === "" ? {} : { model }) };
-}
-
-const ANY: JsonObject = { type: "object" };
-
 /** @throws {HttpProblem} 400 `invalid`, with each field and what is wrong with it */
-async function inputOf(schema: JsonObject | undefined, { json, texts }: Fields): Promise<JsonObject> {
-  const filled = json === "" ? await filledForm(schema ?? ANY, texts) : await filledJson(schema ?? ANY, json);
+async function inputOf(
+  schema: JsonObject = { type: "object" },
+  { json, texts }: Pick<Fields, "json" | "texts">,
+): Promise<JsonObject> {
+  const filled = json === "" ? await filledForm(schema, texts) : await filledJson(schema, json);
   if ("value" in filled) return filled.value;
   const { problems } = filled;
   throw new HttpProblem(
@@ -158,6 +138,6 @@ async function inputOf(schema: JsonObject | undefined, { json, texts }: Fields):
     "invalid",
     problems.map(({ pointer, message }) => pointer === "" ? message : `${pointer.slice(1)}: ${message}`)
       .join("\n"),
-    { more: { fields: problems.map(({ pointer, message }) => ({ pointer, message })) } },
+    { more: { fields: problems } },
   );
 }
