@@ -330,31 +330,30 @@ function finishReasonOf(
   { unified, raw }: LanguageModelV4FinishReason,
   hasCalls: boolean,
 ): FinishReason | undefined {
-  switch (unified) {
-    case "stop":
-      return hasCalls ? "calls" : "stop";
-    case "tool-calls":
-    case "other":
-      if (raw === undefined || raw === "") return unified === "other" ? undefined : "calls";
-      return reasonIn(raw, hasCalls);
-    case "content-filter":
-      return "filter";
-    case "length":
-      return "length";
-    case "error":
-      return raw === undefined ? undefined : "error";
-    case "interrupted":
-      return undefined;
-    default:
-      return unified satisfies never;
-  }
+  const isUnclear = (unified === "tool-calls" || unified === "other") && raw !== undefined && raw !== "";
+  const reason = isUnclear
+    ? reasonIn(raw)
+    : unified === "error" && raw === undefined
+    ? undefined
+    : REASONS[unified];
+  return reason === "stop" && hasCalls ? "calls" : reason;
 }
 
+const REASONS: Readonly<Record<LanguageModelV4FinishReason["unified"], FinishReason | undefined>> = {
+  "stop": "stop",
+  "tool-calls": "calls",
+  "length": "length",
+  "content-filter": "filter",
+  "error": "error",
+  "other": undefined,
+  "interrupted": undefined,
+};
+
 /** The SDK knows the words of its own providers; servers that speak like one of them have those of the others, and more. */
-function reasonIn(raw: string, hasCalls: boolean): FinishReason {
+function reasonIn(raw: string): FinishReason {
   const word = raw.toLowerCase().replaceAll(/[^a-z]+/g, "_");
   const [reason = "other"] = WORDS.find(([, words]) => words.test(word)) ?? [];
-  return reason === "stop" && hasCalls ? "calls" : reason;
+  return reason;
 }
 
 const WORDS: readonly (readonly [reason: FinishReason, words: RegExp])[] = [

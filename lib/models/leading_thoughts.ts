@@ -20,135 +20,117 @@ const TAIL = /[^]?<[^<>]{0,10}$|[^]$/;
  */
 export function withLeadingThoughts(model: Model, opensUnseen: boolean): Model {
   const habit = { opensUnseen };
-  return wrappedModel(model, (request) => new Answer(habit).parts(model.stream(request)));
+  return wrappedModel(model, (request) => toldThoughts(model.stream(request), habit));
 }
 
-class Answer {
-  readonly #habit: { opensUnseen: boolean };
-  readonly #parts: ModelPart[] = [];
-  /** Before a thought, in one, in what may be one, in an answer whose thought may still end, or where no thought can be. */
-  #place: "start" | "thought" | "held" | "answer" | "over" = "start";
+/** Before a thought, in one, in what may be one, in an answer whose thought may still end, or where no thought can be. */
+type Place = "start" | "thought" | "held" | "answer" | "over";
+
+async function* toldThoughts(
+  source: AsyncIterable<ModelPart>,
+  habit: { opensUnseen: boolean },
+): AsyncGenerator<ModelPart> {
+  /** To be given next. */
+  const parts: ModelPart[] = [];
+  let place = "start" as Place;
   /** Text that is not told; in an answer, the tail before it too, which is. */
-  #rest = "";
-  #told = 0;
-  #thought = "";
-  #hasThought = false;
+  let rest = "";
+  let told = 0;
+  let thought = "";
+  let hasThought = false;
 
-  constructor(habit: { opensUnseen: boolean }) {
-    this.#habit = habit;
-  }
-
-  async *parts(source: AsyncIterable<ModelPart>): AsyncGenerator<ModelPart> {
-    for await (const part of source) {
-      if (part.type === "text" && this.#place !== "over") {
-        this.#rest += part.text;
-        while (this.#goOn());
-      } else {
-        if (!["text", "reasoning", "thought", "retry"].includes(part.type)) this.#flush();
-        this.#parts.push(part);
-      }
-      yield* this.#parts.splice(0);
-    }
-    this.#flush();
-    yield* this.#parts;
-  }
-
-  /** Reads on from the place where it is; whether there is more to be read. */
-  #goOn(): boolean {
-    switch (this.#place) {
-      case "start":
-        return this.#begin();
-      case "thought":
-      case "held":
-        return this.#think();
-      case "answer":
-        return this.#answer();
-      default:
-        return this.#tellRest();
-    }
-  }
-
-  #begin(): boolean {
-    const opening = LEADING_OPEN.exec(this.#rest);
-    if (opening === null && MAY_OPEN.test(this.#rest)) return false;
-    if (opening !== null) {
-      this.#place = "thought";
-      this.#rest = this.#rest.slice(opening[0].length);
-    } else if (this.#hasThought) {
-      this.#place = "over";
-      this.#rest = this.#rest.trimStart();
-    } else this.#place = this.#habit.opensUnseen || isClosed(this.#rest) ? "held" : "answer";
-    return true;
-  }
-
-  #think(): boolean {
-    const close = CLOSE.exec(this.#rest);
-    if (this.#place === "held" && OPEN.test(this.#rest.slice(0, close?.index))) {
-      this.#place = "over"; // an answer that says something of thoughts
-      this.#rest = this.#thought + this.#rest;
-      return true;
-    }
-    const end = close?.index ?? this.#rest.length - tailLength(this.#rest);
-    const piece = this.#rest.slice(0, end);
-    this.#rest = this.#rest.slice(end + (close?.[0].length ?? 0));
-    this.#thought += piece;
-    if (this.#place === "thought") this.#tell("reasoning", piece);
-    if (close === null) return false;
-    if (this.#place === "held") this.#tell("reasoning", this.#thought);
-    this.#habit.opensUnseen ||= this.#place === "held";
-    this.#endThought();
-    this.#place = "start"; // another one may follow
-    return true;
-  }
-
-  #answer(): boolean {
-    if (OPEN.test(this.#rest)) {
-      this.#place = "over"; // it says something of thoughts
-      this.#rest = this.#rest.slice(this.#told);
-      return true;
-    }
-    const close = CLOSE.exec(this.#rest);
-    const end = close === null ? this.#rest.length : close.index + close[0].length;
-    this.#tell("text", this.#rest.slice(this.#told, end));
-    this.#told = close === null ? tailLength(this.#rest) : 0;
-    this.#rest = this.#rest.slice(end - this.#told);
-    if (close === null) return false;
-    this.#habit.opensUnseen = true;
-    this.#parts.push({ type: "thought", reasoning: { text: "", metadata: {} }, wasText: true });
-    this.#place = "over";
-    return true;
-  }
-
-  #tellRest(): boolean {
-    this.#tell("text", this.#rest);
-    this.#rest = "";
-    return false;
-  }
-
-  /** Something else than text comes, or nothing more. */
-  #flush(): void {
-    if (this.#place === "thought") {
-      this.#thought += this.#rest;
-      this.#tell("reasoning", this.#rest);
-      this.#endThought();
-    } else if (this.#place === "held" || (this.#place === "start" && !this.#hasThought)) {
-      this.#tell("text", this.#thought + this.#rest);
-    }
-    if (this.#place === "answer") return;
-    this.#place = "over";
-    this.#rest = "";
-  }
-
-  #tell(type: "text" | "reasoning", text: string): void {
-    if (text !== "") this.#parts.push({ type, text });
-  }
-
+  const tell = (type: "text" | "reasoning", text: string): void => {
+    if (text !== "") parts.push({ type, text });
+  };
   /** Shown in traces, and of no provider: it is given back to none. */
-  #endThought(): void {
-    this.#parts.push({ type: "thought", reasoning: { text: this.#thought.trim(), metadata: {} } });
-    this.#thought = "";
-    this.#hasThought = true;
+  const endThought = (): void => {
+    parts.push({ type: "thought", reasoning: { text: thought.trim(), metadata: {} } });
+    thought = "";
+    hasThought = true;
+  };
+
+  // What stands at each place is read from `rest`, and whether there is more to be read.
+  const readers: Readonly<Record<Place, () => boolean>> = {
+    start() {
+      const opening = LEADING_OPEN.exec(rest);
+      if (opening === null && MAY_OPEN.test(rest)) return false;
+      if (opening !== null) {
+        place = "thought";
+        rest = rest.slice(opening[0].length);
+      } else if (hasThought) {
+        place = "over";
+        rest = rest.trimStart();
+      } else place = habit.opensUnseen || isClosed(rest) ? "held" : "answer";
+      return true;
+    },
+    thought: () => readThought("thought"),
+    held: () => readThought("held"),
+    answer() {
+      if (OPEN.test(rest)) {
+        place = "over"; // it says something of thoughts
+        rest = rest.slice(told);
+        return true;
+      }
+      const close = CLOSE.exec(rest);
+      const end = close === null ? rest.length : close.index + close[0].length;
+      tell("text", rest.slice(told, end));
+      told = close === null ? tailLength(rest) : 0;
+      rest = rest.slice(end - told);
+      if (close === null) return false;
+      habit.opensUnseen = true;
+      parts.push({ type: "thought", reasoning: { text: "", metadata: {} }, wasText: true });
+      place = "over";
+      return true;
+    },
+    over() {
+      tell("text", rest);
+      rest = "";
+      return false;
+    },
+  };
+  const readThought = (kind: "thought" | "held"): boolean => {
+    const close = CLOSE.exec(rest);
+    if (kind === "held" && OPEN.test(rest.slice(0, close?.index))) {
+      place = "over"; // an answer that says something of thoughts
+      rest = thought + rest;
+      return true;
+    }
+    const end = close?.index ?? rest.length - tailLength(rest);
+    const piece = rest.slice(0, end);
+    rest = rest.slice(end + (close?.[0].length ?? 0));
+    thought += piece;
+    if (kind === "thought") tell("reasoning", piece);
+    if (close === null) return false;
+    if (kind === "held") tell("reasoning", thought);
+    habit.opensUnseen ||= kind === "held";
+    endThought();
+    place = "start"; // another one may follow
+    return true;
+  };
+  /** Something else than text comes, or nothing more. */
+  const flush = (): void => {
+    if (place === "thought") {
+      thought += rest;
+      tell("reasoning", rest);
+      endThought();
+    } else if (place === "held" || (place === "start" && !hasThought)) tell("text", thought + rest);
+    if (place === "answer") return;
+    place = "over";
+    rest = "";
+  };
+
+  for await (const part of source) {
+    if (part.type === "text" && place !== "over") {
+      rest += part.text;
+      while (readers[place]());
+    } else {
+      if (!["text", "reasoning", "thought", "retry"].includes(part.type)) flush();
+      parts.push(part);
+    }
+    for (const each of parts.splice(0)) yield each;
   }
+  flush();
+  yield* parts;
 }
 
 function tailLength(text: string): number {

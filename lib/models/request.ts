@@ -216,32 +216,38 @@ function serverOf(
 // What an agent gives its model besides (prompts.md 9, `modelArgs`): settings that every provider has, under the names that people know
 // them by, and the provider's own options.
 
-const EFFORTS: readonly unknown[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-
-/** What a setting has to be, and how it is read; undefined when it is not that. */
-const READERS = {
-  "a number": (value: unknown) => Number.isFinite(value) ? value : undefined,
-  "a whole number": (value: unknown) => Number.isSafeInteger(value) ? value : undefined,
-  "a text or a list of texts": (value: unknown) => {
-    const list = [value].flat();
-    return list.every((each) => typeof each === "string") ? list : undefined;
+/** The settings of the AI SDK. `read` gives undefined for what a setting cannot be. */
+const SETTINGS: readonly {
+  readonly names: readonly string[];
+  readonly wanted: string;
+  read(value: unknown): unknown;
+}[] = [
+  {
+    names: ["temperature", "topP", "topK", "presencePenalty", "frequencyPenalty"],
+    wanted: "a number",
+    read: (value) => Number.isFinite(value) ? value : undefined,
   },
-};
+  {
+    names: ["seed", "maxOutputTokens"],
+    wanted: "a whole number",
+    read: (value) => Number.isSafeInteger(value) ? value : undefined,
+  },
+  {
+    names: ["stopSequences"],
+    wanted: "a text or a list of texts",
+    read: (value) => [value].flat().every((each) => typeof each === "string") ? [value].flat() : undefined,
+  },
+];
 
-/** The settings of the AI SDK by the names that are given, in camelCase. */
-const SETTINGS: ReadonlyMap<string, readonly [setting: string, wanted: keyof typeof READERS]> = new Map([
-  ["temperature", ["temperature", "a number"]],
-  ["topP", ["topP", "a number"]],
-  ["topK", ["topK", "a number"]],
-  ["seed", ["seed", "a whole number"]],
-  ["presencePenalty", ["presencePenalty", "a number"]],
-  ["frequencyPenalty", ["frequencyPenalty", "a number"]],
-  ["maxOutputTokens", ["maxOutputTokens", "a whole number"]],
-  ["maxTokens", ["maxOutputTokens", "a whole number"]],
-  ["maxCompletionTokens", ["maxOutputTokens", "a whole number"]],
-  ["stop", ["stopSequences", "a text or a list of texts"]],
-  ["stopSequences", ["stopSequences", "a text or a list of texts"]],
+/** What they are called elsewhere. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["maxTokens", "maxOutputTokens"],
+  ["maxCompletionTokens", "maxOutputTokens"],
+  ["stop", "stopSequences"],
+  ["reasoningEffort", "reasoning"],
 ]);
+
+const EFFORTS: readonly unknown[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** Sorts arguments; null is none. @throws {ModelError} `config`, for a value that cannot be one */
 function sdkArgs(
@@ -253,10 +259,10 @@ function sdkArgs(
   for (const [name, value] of Object.entries(args)) {
     if (value === undefined || value === null) continue;
     const known = name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const [setting, wanted] = SETTINGS.get(known) ?? [];
-    if (setting !== undefined && wanted !== undefined) {
-      settings[setting] = READERS[wanted](value) ?? unfit(name, wanted, value);
-    } else if (/^reasoning(Effort)?$/.test(known) && EFFORTS.includes(value)) settings.reasoning = value;
+    const setting = OTHER_NAMES.get(known) ?? known;
+    const kind = SETTINGS.find(({ names }) => names.includes(setting));
+    if (kind !== undefined) settings[setting] = kind.read(value) ?? unfit(name, kind.wanted, value);
+    else if (setting === "reasoning" && EFFORTS.includes(value)) settings.reasoning = value;
     else options[asGiven ? name : known] = jsonOf(value, name);
   }
   return { settings, options };

@@ -51,17 +51,20 @@ export function scriptModel(
         if (text !== "") yield { type: "text", text };
       }
       if (reply.error !== undefined) throw errorOf(reply.error, id);
-      for (const call of reply.calls) yield* callParts({ ...call, id: `call_${++calls}` });
-      const reason = reply.calls.length > 0 ? "calls" : "stop";
-      yield { type: "finish", reason, usage: { input: 0, output: 0 }, model: id };
+      yield* endOf(id, reply.calls.map((call) => ({ ...call, id: `call_${++calls}` })));
     },
   };
 }
 
-function* callParts(call: Extract<ModelPart, { type: "call" }>["call"]): Generator<ModelPart> {
-  yield { type: "call-start", id: call.id, name: call.name };
-  yield { type: "call-delta", id: call.id, text: call.arguments };
-  yield { type: "call", call };
+/** The calls of an answer, and its end. */
+function* endOf(model: string, calls: readonly ToolCall[]): Generator<ModelPart> {
+  for (const call of calls) {
+    yield { type: "call-start", id: call.id, name: call.name };
+    yield { type: "call-delta", id: call.id, text: call.arguments };
+    yield { type: "call", call };
+  }
+  const reason = calls.length > 0 ? "calls" : "stop";
+  yield { type: "finish", reason, usage: { input: 0, output: 0 }, model };
 }
 
 function errorOf(
@@ -94,52 +97,35 @@ const ID = "script/echo";
 /** The echo model. How often a text has failed, and how many calls it has made, it keeps for itself. */
 export function echoModel(): Model {
   const failures = new Map<string, number>();
-  let calls = 0;
+  let made = 0;
   return {
     id: ID,
-    async *stream(request) {
-      request.signal?.throwIfAborted();
-      const answer = answerTo(request, { failures, nextId: () => `call_${++calls}` });
-      for (const call of answer.calls) {
-        yield { type: "call-start", id: call.id, name: call.name };
-        yield { type: "call-delta", id: call.id, text: call.arguments };
-        yield { type: "call", call };
-      }
-      if (answer.text !== "") yield { type: "text", text: answer.text };
-      yield finish(answer);
+    async *stream({ messages, tools = [], stop = [], signal }) {
+      signal?.throwIfAborted();
+      const asked = messages.findLast(({ role }) => role === "user");
+      const text = asked === undefined ? "" : textOf(asked);
+      const fixed = fixedAnswer(messages, text, failures);
+      const calls = fixed !== undefined || tools.length === 0 ? [] : callsIn(text, () => `call_${++made}`);
+      const said = calls.length > 0 ? "" : cutAt(fixed ?? `ECHO[${text}]`, stop);
+      if (said !== "") yield { type: "text", text: said };
+      yield* endOf(ID, calls);
     },
   };
 }
 
-interface Answer {
-  readonly text: string;
-  readonly calls: readonly ToolCall[];
-}
-
-interface EchoState {
-  readonly failures: Map<string, number>;
-  nextId(): string;
-}
-
-function finish({ calls }: Answer): ModelPart {
-  const reason = calls.length > 0 ? "calls" : "stop";
-  return { type: "finish", reason, usage: { input: 0, output: 0 }, model: ID };
-}
-
-function answerTo(request: ModelRequest, state: EchoState): Answer {
-  const { messages, tools = [], stop = [] } = request;
+/** What is said whatever tools there are; undefined for a text that is only repeated. */
+function fixedAnswer(
+  messages: readonly Message[],
+  text: string,
+  failures: Map<string, number>,
+): string | undefined {
   const last = messages.at(-1);
-  const said = (text: string): Answer => ({ text: cutAt(text, stop), calls: [] });
-  if (last?.role === "tool") return said(`TOOLSAID[${oneLine(last.content)}]`);
-  const asked = messages.findLast(({ role }) => role === "user");
-  const text = asked === undefined ? "" : textOf(asked);
+  if (last?.role === "tool") return `TOOLSAID[${oneLine(last.content)}]`;
   const second = text.startsWith("The answer is not valid") ? maybeSecondAnswer(messages) : undefined;
-  if (second !== undefined) return said(second);
-  failMaybe(text, state);
+  if (second !== undefined) return second;
+  failMaybe(text, failures);
   const verbatim = maybeAfterLine(text, "SAY:");
-  if (verbatim !== undefined) return said(beforeLine(verbatim, "THEN:"));
-  const calls = tools.length === 0 ? [] : callsIn(text, state);
-  return calls.length > 0 ? { text: "", calls } : said(`ECHO[${text}]`);
+  return verbatim && beforeLine(verbatim, "THEN:");
 }
 
 function oneLine(text: string): string {
@@ -151,7 +137,7 @@ function maybeSecondAnswer(messages: readonly Message[]): string | undefined {
   return texts.map((text) => maybeAfterLine(text, "THEN:")).find((text) => text !== undefined);
 }
 
-function failMaybe(text: string, { failures }: EchoState): void {
+function failMaybe(text: string, failures: Map<string, number>): void {
   const fail = /^FAIL(?: (?<times>\d+))?$/m.exec(text);
   if (fail === null) return;
   const failed = failures.get(text) ?? 0;
@@ -175,7 +161,7 @@ function beforeLine(text: string, line: string): string {
   return at === -1 ? text : lines.slice(0, at).join("\n");
 }
 
-function callsIn(text: string, { nextId }: EchoState): readonly ToolCall[] {
+function callsIn(text: string, nextId: () => string): readonly ToolCall[] {
   return [...text.matchAll(/^CALL (?<name>\S+)(?: (?<input>.*))?$/gm)].map(({ groups }) => ({
     id: nextId(),
     name: groups?.name ?? "",

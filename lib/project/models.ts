@@ -3,7 +3,6 @@ import { acceptedConfig, type Config } from "../catalog/config/config.ts";
 import {
   type Embedder,
   FileError,
-  followAliases,
   isInside,
   maybeModelId,
   type Model,
@@ -20,7 +19,13 @@ import { denoGrants, hostEnv, hostEnvProblem } from "../host/process.ts";
 import { tcpConnect } from "../host/http/dial.ts";
 import { openEmbedder } from "../models/open_embedder.ts";
 import { type OpenModels, openModels, type OpenModelsOptions } from "../models/open_models.ts";
-import { findLocalServers, maybeProvider, PROVIDER_KINDS, providerHosts } from "../models/provider.ts";
+import {
+  findLocalServers,
+  maybeProvider,
+  meantModel,
+  PROVIDER_KINDS,
+  providerHosts,
+} from "../models/provider.ts";
 import { didYouMean } from "../parse/document/near.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
@@ -152,12 +157,9 @@ export function modelProblem(
   const { models } = accepted ? acceptedConfig(config) : config;
   const name = wantedModel(given) ?? models.default;
   if (name === undefined) return "no model is configured";
-  const { aliases = {} } = models;
-  const { way, isCycle } = followAliases(name, aliases);
+  const { isCycle, end, id } = meantModel(name, models);
   if (isCycle) return `the aliases of the model "${name}" lead back to themselves`;
-  const end = way.at(-1) ?? name;
-  const id = maybeModelId(end);
-  if (id === undefined) return `unknown model "${end}"${didYouMean(end, Object.keys(aliases))}`;
+  if (id === undefined) return `unknown model "${end}"${didYouMean(end, Object.keys(models.aliases ?? {}))}`;
   if (id.provider === "script" || id.provider === "replay") {
     // Whether one is there outside of the project is told to nobody: it is refused, or read, when it is asked.
     const isThere = id.provider === "script" && id.model === "echo" ||

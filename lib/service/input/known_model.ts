@@ -1,9 +1,9 @@
 // The name of a model is looked at before a run begins that may never ask it: neither its file nor its key has to be there.
 import { acceptedConfig, type Config } from "../../catalog/config/config.ts";
-import { followAliases, maybeModelId, type ModelError, type ModelSettings } from "../../core/core.ts";
+import type { ModelError, ModelSettings } from "../../core/core.ts";
 import { hostEnv } from "../../host/process.ts";
 import { unknownName, unknownProvider } from "../../models/known_models.ts";
-import { maybeProvider } from "../../models/provider.ts";
+import { maybeProvider, meantModel } from "../../models/provider.ts";
 import { UsageError } from "../exit_code.ts";
 import type { NamedAs } from "./prompt_input.ts";
 
@@ -37,10 +37,8 @@ export function assertKnownModel(
 
 /** A circle of aliases is left to whoever asks the model. */
 function problemOf(name: string, settings: ModelSettings): ModelError | undefined {
-  const { way, isCycle } = followAliases(name, settings.aliases ?? {});
+  const { isCycle, end, id } = meantModel(name, settings);
   if (isCycle) return undefined;
-  const end = way.at(-1) ?? name;
-  const id = maybeModelId(end);
   if (id === undefined) return unknownName(end, settings);
   if (id.provider === "script" || id.provider === "replay") return undefined;
   const provider = maybeProvider(id.provider, { settings, env: hostEnv });
