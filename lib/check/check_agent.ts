@@ -21,66 +21,61 @@ import {
 } from "../parse/agent/agent.ts";
 import { AgentReading, readAgentFile } from "../parse/agent/read.ts";
 import { flowsOf, type StepPlace, stepPlaces, stepsIn } from "../parse/agent/tree.ts";
-import type { FilePath } from "../parse/shape/shape.ts";
+import type { FilePath, Finding } from "../parse/shape/shape.ts";
 import { MOST_TOLD } from "../parse/yaml/check_fields.ts";
 import { findCutValues } from "../parse/yaml/tags.ts";
 import { AgentGraph, END } from "./agent_graph.ts";
 
 /** A step behind one that always goes on elsewhere, and that nothing jumps to. */
-function lintUnreachable({ agent, tree, graph, places }: AgentLook): readonly LintFinding[] {
+function* lintUnreachable({ agent, tree, graph, places }: AgentLook): Findings {
   const entered = graph.reachable([agent.root.id]);
   // A jump into the middle of a chain reaches the chain, and leaves out what comes before.
   const reached = new Set([...entered].flatMap((node) => typeof node === "string" ? tree.path(node) : []));
-  return places.flatMap(({ step, path }): readonly LintFinding[] => {
+  for (const { step, path } of places) {
     const around = tree.parent(step.id);
-    if (reached.has(step) || around === undefined || !reached.has(around)) return [];
+    if (reached.has(step) || around === undefined || !reached.has(around)) continue;
     const before = stepsIn(around)[tree.index(step.id) - 1];
-    if (before !== undefined && !reached.has(before)) return []; // it has been told
+    if (before !== undefined && !reached.has(before)) continue; // it has been told
     const why = before === undefined
       ? `${JSON.stringify(around.id)} is only entered behind it`
       : `${JSON.stringify(before.id)} always goes on elsewhere`;
-    const message = `the step ${JSON.stringify(step.id)} is never reached: ${why}`;
-    return [{ path, at: "key", code: "W627", message }];
-  });
+    yield { path, message: `the step ${JSON.stringify(step.id)} is never reached: ${why}` };
+  }
 }
 
 /** A way back in a part that nothing leads out of, and in which nothing waits. */
-function lintEndlessLoop({ agent, tree, graph, places }: AgentLook): readonly LintFinding[] {
+function* lintEndlessLoop({ agent, tree, graph, places }: AgentLook): Findings {
   const reached = graph.reachable([agent.root.id]);
   const leadsOut = graph.leadingTo([END, ...places.flatMap(({ step }) => isHolding(step) ? [step.id] : [])]);
   const order = new Map(tree.ids.map((id, index) => [id, index]));
-  return places.flatMap(({ step, path }): readonly LintFinding[] => {
-    if (!reached.has(step.id) || leadsOut.has(step.id)) return [];
+  for (const { step, path } of places) {
+    if (!reached.has(step.id) || leadsOut.has(step.id)) continue;
     const here = order.get(step.id) ?? 0;
     const isBack = graph.next(step.id).some((next) =>
       typeof next === "string" && (order.get(next) ?? 0) <= here
     );
     const [flow] = flowsOf(step);
-    if (!isBack || flow === undefined) return [];
-    return [{
+    if (!isBack || flow === undefined) continue;
+    yield {
       path: [...path, ...flow.path],
-      at: "key",
-      code: "W628",
       message: "this loop never ends: nothing in it waits for the user, and nothing leads out of it",
       hint: "Let a step hold, or add a condition to the chain.",
-    }];
-  });
+    };
+  }
 }
 
 /** A model that speaks when the user has spoken, and does not see what was said. */
-function lintNoMemory({ graph, places }: AgentLook): readonly LintFinding[] {
+function* lintNoMemory({ graph, places }: AgentLook): Findings {
   const holding = places.filter(({ step }) => isHolding(step));
   const behind = graph.reachable(holding.flatMap(({ step }) => graph.next(step.id)));
-  return places.flatMap(({ step, path }): readonly LintFinding[] => {
-    if (step.kind !== "llm" || (step.memory ?? []).length > 0 || !behind.has(step.id)) return [];
-    return [{
+  for (const { step, path } of places) {
+    if (step.kind !== "llm" || (step.memory ?? []).length > 0 || !behind.has(step.id)) continue;
+    yield {
       path: [...path, "llm"],
-      at: "key",
-      code: "W633",
       message: `the model does not see what the user has said: there is no "memory"`,
       hint: "Add memory, such as - selector: all.",
-    }];
-  });
+    };
+  }
 }
 
 /** Whether the step waits for the user. */
@@ -89,37 +84,37 @@ function isHolding(step: AgentStep): boolean {
 }
 
 /** A slot that is inserted or asked with, and that nothing fills. Slots that outlive a conversation may be filled by another. */
-function lintNeverSet({ agent, reads, writes }: AgentLook): readonly LintFinding[] {
+function* lintNeverSet({ agent, reads, writes }: AgentLook): Findings {
   const set = new Set(writes.filter(({ slot }) => isOwn(slot)).map(({ slot }) => slot.name));
   const known = new Set([...set, ...Object.keys(agent.constants)]);
   const unknown = reads.filter(({ slot, by }) =>
     by !== "condition" && isOwn(slot) && !(by === "bare-placeholder" ? known : set).has(slot.name)
   );
   // Each is compared with all names.
-  return unknown.slice(0, MOST_TOLD).map(({ slot, path, by }) => {
+  for (const { slot, path, by } of unknown.slice(0, MOST_TOLD)) {
     const near = orMeant(nearestName(slot.name, by === "bare-placeholder" ? known : set));
-    return { path, code: "W621", message: `nothing sets the slot ${slotWord(slot)}${near}` };
-  });
+    yield { path, message: `nothing sets the slot ${slotWord(slot)}${near}` };
+  }
 }
 
 /** A slot of the conversation that is filled for nothing. */
-function lintNeverRead(look: AgentLook): readonly LintFinding[] {
+function* lintNeverRead(look: AgentLook): Findings {
   const told = new Set<string>();
-  return unread(look).flatMap(({ slot, path, by }): readonly LintFinding[] => {
+  for (const { slot, path, by } of unread(look)) {
     // What a validator says is taken by its success and fail.
-    if (by?.kind === "validator" || by?.kind === "extractor" || told.has(slot.name)) return [];
+    if (by?.kind === "validator" || by?.kind === "extractor" || told.has(slot.name)) continue;
     told.add(slot.name);
-    return [{ path, code: "W622", message: `the slot ${slotWord(slot)} is filled and never read` }];
-  });
+    yield { path, message: `the slot ${slotWord(slot)} is filled and never read` };
+  }
 }
 
 /** What an extractor finds for nothing. */
-function lintNeverUsed(look: AgentLook): readonly LintFinding[] {
-  return unread(look).flatMap(({ slot, path, by }): readonly LintFinding[] =>
-    by?.kind === "extractor"
-      ? [{ path, code: "W623", message: `what is found for ${slotWord(slot)} is never used` }]
-      : []
-  );
+function* lintNeverUsed(look: AgentLook): Findings {
+  for (const { slot, path, by } of unread(look)) {
+    if (by?.kind === "extractor") {
+      yield { path, message: `what is found for ${slotWord(slot)} is never used` };
+    }
+  }
 }
 
 function unread({ reads, writes }: AgentLook): AgentLook["writes"] {
@@ -137,36 +132,34 @@ function slotWord({ destination, name }: SlotPath): string {
 }
 
 /** `not-equals` holds for a slot that was never filled. */
-function lintNotEquals({ tree, places }: AgentLook): readonly LintFinding[] {
-  return places.flatMap(({ step, path }) =>
-    step.conditions.flatMap(({ slot, operation }, index): readonly LintFinding[] => {
-      if (operation.operator !== "not-equals" || isSurelyThere(slot, tree.path(step.id))) return [];
-      return [{
+function* lintNotEquals({ tree, places }: AgentLook): Findings {
+  for (const { step, path } of places) {
+    for (const [index, { slot, operation }] of step.conditions.entries()) {
+      if (operation.operator !== "not-equals" || isSurelyThere(slot, tree.path(step.id))) continue;
+      yield {
         path: [...path, "conditions", index],
-        at: "key",
-        code: "W631",
         message: `"not-equals" holds too when the slot ${slotWord(slot)} is missing`,
         hint: "Add a condition with exists: true, or set the slot before.",
-      }];
-    })
-  );
+      };
+    }
+  }
 }
 
 /** A condition of a chain is checked when the chain begins: what the chain itself sets counts only where it begins again. */
-function lintChainGuard({ tree, graph, places, writes }: AgentLook): readonly LintFinding[] {
-  return places.flatMap(({ step: { id, kind, conditions }, path }) => {
-    if (kind !== "chain" || conditions.length === 0) return [];
+function* lintChainGuard({ tree, graph, places, writes }: AgentLook): Findings {
+  for (const { step: { id, kind, conditions }, path } of places) {
+    if (kind !== "chain" || conditions.length === 0) continue;
     const inside = tree.descendants(id);
-    if (graph.reachable([...inside].flatMap((each) => graph.next(each))).has(id)) return [];
-    return conditions.flatMap(({ slot }, index): readonly LintFinding[] => {
+    if (graph.reachable([...inside].flatMap((each) => graph.next(each))).has(id)) continue;
+    for (const [index, { slot }] of conditions.entries()) {
       const by = writes.find((write) => inside.has(write.by?.id ?? "") && isSame(write.slot, slot))?.by;
-      if (by === undefined) return [];
+      if (by === undefined) continue;
       const message =
         `the slot ${slotWord(slot)} is set inside the chain, by ${JSON.stringify(by.id)}, and the ` +
         "condition is checked only when the chain begins";
-      return [{ path: [...path, "conditions", index], at: "key", code: "W632", message }];
-    });
-  });
+      yield { path: [...path, "conditions", index], message };
+    }
+  }
 }
 
 /** Whether a condition on the way to a step asks for the slot, or a step before it always fills it. */
@@ -203,20 +196,18 @@ const ENV = /\$\{env\.\w+\}/;
 const FOREIGN = /(?<!\{)\$?\{((?:[\w-]+\.)?[\w-]+)\}(?!\})/g;
 
 /** What looks like a placeholder and stays as it is (conversations.md 2.6). */
-function lintPlaceholders({ agent, texts, writes }: AgentLook): readonly LintFinding[] {
+function* lintPlaceholders({ agent, texts, writes }: AgentLook): Findings {
   const known = new Set([
     ...Object.keys(agent.constants),
     ...writes.flatMap(({ slot: { destination, name } }) => [name, `${destination}.${name}`]),
   ]);
-  return texts.flatMap(({ text, path }) => {
+  for (const { text, path } of texts) {
     const messages = [...text.matchAll(LOOKS_LIKE_ONE)].map(([found]) => placeholderProblem(found));
     const foreign = [...text.matchAll(FOREIGN)].map(([found, name = ""]) =>
       known.has(name) ? `${found} stays as it is; the slot or constant is {{${name}}}` : undefined
     );
-    return [...messages, ...foreign].flatMap((message): readonly LintFinding[] =>
-      message === undefined ? [] : [{ path, code: "W620", message }]
-    );
-  });
+    for (const message of [...messages, ...foreign]) if (message !== undefined) yield { path, message };
+  }
 }
 
 function placeholderProblem(found: string): string | undefined {
@@ -233,73 +224,64 @@ function placeholderProblem(found: string): string | undefined {
 }
 
 /** `${env.NAME}` where it is only text (conversations.md 3). */
-function lintEnv({ texts }: AgentLook): readonly LintFinding[] {
-  return texts.flatMap(({ text, path, hasEnv }): readonly LintFinding[] => {
+function* lintEnv({ texts }: AgentLook): Findings {
+  for (const { text, path, hasEnv } of texts) {
     const [found] = hasEnv ? [] : ENV.exec(text) ?? [];
-    return found === undefined ? [] : [{
+    if (found === undefined) continue;
+    yield {
       path,
-      code: "W625",
       message: `${found} stays as it is here`,
       hint: "The environment is inserted in url, in the values of headers and in model only.",
-    }];
-  });
+    };
+  }
 }
 
 /** A step that waits while others are done beside it. */
-function lintHoldInCombined({ tree, places }: AgentLook): readonly LintFinding[] {
-  return places.flatMap(({ step, path }): readonly LintFinding[] => {
+function* lintHoldInCombined({ tree, places }: AgentLook): Findings {
+  for (const { step, path } of places) {
     const around = tree.branchAround(step.id);
-    if (around === undefined || !isHolding(step)) return [];
+    if (around === undefined || !isHolding(step)) continue;
     const both = JSON.stringify(around.combined.id);
-    return [{
+    yield {
       path: [...path, step.kind, "hold"],
-      at: "key",
-      code: "W629",
       message: `one answer goes to every step that waits in the combined step ${both}`,
       hint: "Put steps that wait into a chain.",
-    }];
-  });
+    };
+  }
 }
 
 /** A slot that two branches write. */
-function lintBranchWrites(look: AgentLook): readonly LintFinding[] {
-  return look.places.flatMap(({ step }) => step.kind === "combined" ? branchWrites(step.steps, look) : []);
-}
-
-function branchWrites(
-  branches: readonly { readonly id: string }[],
-  { tree, writes }: AgentLook,
-): readonly LintFinding[] {
-  const first = new Map<string, string>();
-  return branches.flatMap(({ id }) => {
-    const inside = tree.descendants(id);
-    return writes.flatMap(({ slot, path, by }): readonly LintFinding[] => {
-      if (by === undefined || !inside.has(by.id)) return [];
-      const before = first.get(slotWord(slot)) ?? id;
-      first.set(slotWord(slot), before);
-      const message =
-        `two branches write the slot ${slotWord(slot)}: what ${JSON.stringify(id)} writes replaces ` +
-        `what ${JSON.stringify(before)} writes`;
-      return before === id ? [] : [{ path, code: "W630", message }];
-    });
-  });
+function* lintBranchWrites({ tree, places, writes }: AgentLook): Findings {
+  for (const { step } of places) {
+    if (step.kind !== "combined") continue;
+    const first = new Map<string, string>();
+    for (const { id } of step.steps) {
+      const inside = tree.descendants(id);
+      for (const { slot, path, by } of writes) {
+        if (by === undefined || !inside.has(by.id)) continue;
+        const before = first.get(slotWord(slot)) ?? id;
+        first.set(slotWord(slot), before);
+        const message =
+          `two branches write the slot ${slotWord(slot)}: what ${JSON.stringify(id)} writes replaces ` +
+          `what ${JSON.stringify(before)} writes`;
+        if (before !== id) yield { path, message };
+      }
+    }
+  }
 }
 
 /** A memory of a step that is not there. */
-function lintMemory({ tree, places }: AgentLook): readonly LintFinding[] {
-  const unknown = places.flatMap(({ step, path }) =>
-    ("memory" in step ? step.memory ?? [] : []).flatMap((selection, index) =>
-      "from" in selection && tree.find(selection.from) === undefined
-        ? [{ from: selection.from, path: [...path, step.kind, "memory", index, "from"] }]
-        : []
-    )
-  );
-  // Each is compared with all ids.
-  return unknown.slice(0, MOST_TOLD).map(({ from, path }) => {
-    const near = orMeant(nearestName(from, tree.ids));
-    const message = `there is no step ${JSON.stringify(from)}, so nothing is selected${near}`;
-    return { path, code: "W624", message };
-  });
+function* lintMemory({ tree, places }: AgentLook): Findings {
+  let compared = 0;
+  for (const { step, path } of places) {
+    for (const [index, selection] of ("memory" in step ? step.memory ?? [] : []).entries()) {
+      if (!("from" in selection) || tree.find(selection.from) !== undefined) continue;
+      if (compared++ >= MOST_TOLD) return; // each is compared with all ids
+      const near = orMeant(nearestName(selection.from, tree.ids));
+      const message = `there is no step ${JSON.stringify(selection.from)}, so nothing is selected${near}`;
+      yield { path: [...path, step.kind, "memory", index, "from"], message };
+    }
+  }
 }
 
 const SECRET_HEADER =
@@ -308,19 +290,18 @@ const SECRET_VALUE = /^(bearer|basic|token)\s+\S|^(sk|pk|rk|ghp|gho|glpat|xox[ab
 const INSERTED = /\{\{|\$\{env\./;
 
 /** A key that stands in the file for all to see. */
-function lintSecretHeader({ places }: AgentLook): readonly LintFinding[] {
-  return places.flatMap(({ step, path }) =>
-    ("headers" in step ? step.headers : []).flatMap(({ key, value }, index): readonly LintFinding[] => {
+function* lintSecretHeader({ places }: AgentLook): Findings {
+  for (const { step, path } of places) {
+    for (const [index, { key, value }] of ("headers" in step ? step.headers : []).entries()) {
       const isSecret = value !== "" && (SECRET_HEADER.test(key) || SECRET_VALUE.test(value));
-      if (!isSecret || INSERTED.test(value)) return [];
-      return [{
+      if (!isSecret || INSERTED.test(value)) continue;
+      yield {
         path: [...path, step.kind, "headers", index, "value"],
-        code: "W634",
         message: `the header ${JSON.stringify(key)} looks like a secret that is written in the file`,
         hint: "Write ${env.NAME}, and set the variable where the agent runs.",
-      }];
-    })
-  );
+      };
+    }
+  }
 }
 
 /**
@@ -342,22 +323,24 @@ export async function checkAgent(
   return [...problems, ...cut, ...agent === undefined ? [] : await lintAgent(agent)].sort(byPlace);
 }
 
-const RULES: readonly LintRule[] = [
-  lintUnreachable,
-  lintEndlessLoop,
-  lintMemory,
-  lintNeverSet,
-  lintNeverRead,
-  lintNeverUsed,
-  lintPlaceholders,
-  lintEnv,
-  lintHoldInCombined,
-  lintBranchWrites,
-  lintNotEquals,
-  lintChainGuard,
-  lintNoMemory,
-  lintSecretHeader,
-];
+/** What is looked for, with its code and where to look. */
+const RULES:
+  readonly (readonly [code: AgentCode, at: "key" | "value", find: (look: AgentLook) => Findings])[] = [
+    ["W627", "key", lintUnreachable],
+    ["W628", "key", lintEndlessLoop],
+    ["W624", "value", lintMemory],
+    ["W621", "value", lintNeverSet],
+    ["W622", "value", lintNeverRead],
+    ["W623", "value", lintNeverUsed],
+    ["W620", "value", lintPlaceholders],
+    ["W625", "value", lintEnv],
+    ["W629", "key", lintHoldInCombined],
+    ["W630", "value", lintBranchWrites],
+    ["W631", "key", lintNotEquals],
+    ["W632", "key", lintChainGuard],
+    ["W633", "key", lintNoMemory],
+    ["W634", "value", lintSecretHeader],
+  ];
 
 /** What is likely not meant in an agent that can be run (conversations.md 2.13), in the order of its text. What is deprecated its reader tells. */
 async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
@@ -369,24 +352,14 @@ async function lintAgent(agent: AgentFile): Promise<readonly AgentProblem[]> {
     reading.tell(tree.pathAt(start), { message, code: "W639" });
   }
   const look = lookAtAgent(agent);
-  for (const rule of RULES) {
-    for (const { path, ...finding } of rule(look)) reading.tell(path, finding);
+  for (const [code, at, find] of RULES) {
+    for (const { path, ...finding } of find(look)) reading.tell(path, { ...finding, code, at });
   }
   return reading.problems;
 }
 
-/** Something that is likely not meant. */
-interface LintFinding {
-  readonly path: FilePath;
-  /** Where to look. Default: at the value. */
-  readonly at?: "value" | "key";
-  readonly code: AgentCode;
-  readonly message: string;
-  readonly hint?: string;
-}
-
-/** Looks for one kind of thing that is likely not meant. */
-type LintRule = (look: AgentLook) => readonly LintFinding[];
+/** Things that are likely not meant. */
+type Findings = Iterable<Pick<Finding, "message" | "hint"> & { readonly path: FilePath }>;
 
 /** An agent as the lint rules look at it; all ways begin at the top of the file. */
 interface AgentLook {

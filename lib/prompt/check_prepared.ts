@@ -13,15 +13,18 @@ import {
   valueAt,
 } from "../schema/failure.ts";
 import { JsonValidator } from "../schema/json_validator.ts";
-import type { PreparedSchema } from "../schema/prepare_schema.ts";
 import { hasFixedValues, schemaEntries } from "../schema/schema_node.ts";
-import type { CheckedValue } from "./check_value.ts";
+import { measure } from "../schema/text_value.ts";
+import { type CheckedValue, prepareAnyType } from "./check_value.ts";
 
-/** Checks a JSON value by a prepared schema. `size`: of the value, as measured. */
-export function checkPrepared(
-  prepared: PreparedSchema,
-  { value, size }: { readonly value: unknown; readonly size: number },
-): CheckedValue {
+/** Checks a JSON value by a JSON Schema. */
+export function checkJson(schema: JsonSchema, value: unknown): CheckedValue {
+  const { size, problem } = measure(value);
+  if (problem !== undefined) return { issues: [{ path: [], message: `cannot be read: ${problem}` }] };
+  const prepared = prepareAnyType(schema);
+  if ("broken" in prepared) {
+    return { issues: [{ path: [], message: `cannot be checked: the schema is broken${prepared.broken}` }] };
+  }
   try {
     const validator = new JsonValidator(prepared, { size });
     const whole = prepared.hasDefaults ? fillDefaults(value, validator) : value;

@@ -45,7 +45,18 @@ const FOLDERS = CONFIG_TABLE.properties.gadgets.properties.folders;
 /** Project over user over defaults, but for what only the user may say. @throws {ProblemsError} for what does not fit together */
 export function mergeConfig(layers: ConfigLayers): Config {
   const { project: { values: project }, user: { values: user } } = layers;
-  const problems = [...modelProblems(layers), ...mcpProblems(layers), ...agentProblems(layers)];
+  const { aliases = {} } = modelsOf(layers);
+  const problems = [layers.project, layers.user].flatMap((layer) => {
+    const { models = {}, mcpServers } = layer.values;
+    const wrong = [
+      ...aliasProblems(models.aliases, aliases),
+      ...providerProblems(models.providers),
+      ...priceProblems(models.prices),
+      ...serverProblems(mcpServers),
+      ...layer === layers.project ? agentProblems(layer.values) : [],
+    ];
+    return wrong.map(({ path, ...say }) => problemAt(layer, path, say));
+  });
   if (problems.length > 0) throw new ProblemsError(problems);
   const own = ownWords(layers);
   const toolsMode = project["tools-mode"] ?? user["tools-mode"];
@@ -172,7 +183,7 @@ function markersOf({ project, user }: ConfigLayers): Markers {
   } catch (cause) {
     const layer = project.values.calls?.markers === undefined ? user : project;
     throw new ProblemsError([
-      problemAt(layer, ["calls", "markers"], { message: messageOf(cause), what: "key" }),
+      problemAt(layer, ["calls", "markers"], { message: messageOf(cause) }),
     ]);
   }
 }
@@ -211,6 +222,7 @@ function outsideProject(layer: WrittenConfig, index: number): SourceError {
   return problemAt(layer, ["gadgets", "folders", index], {
     message: "Found a gadget folder outside the project, expected one inside it",
     hint: "Name a module outside the project with --gadget FILE.",
+    at: "value",
   });
 }
 
@@ -225,21 +237,26 @@ function ownWord(project: ConfigFile): JsonObject {
   return JSON.parse(JSON.stringify(parts));
 }
 
+/** What is wrong with a file, at the value or at the key (the default) that a path leads to. */
+interface Wrong {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly hint?: string;
+  readonly at?: "key" | "value";
+}
+
 /** What is wrong with the agents that `orrery.yaml` holds itself; those of other files are read where agents are wanted. */
-function agentProblems({ project }: Pick<ConfigLayers, "project">): readonly SourceError[] {
-  const { agents = [], agentDefaults: defaults = {} } = project.values;
-  const problem = (path: readonly (string | number)[], message: string) =>
-    problemAt(project, path, { message, what: "key" });
+function agentProblems({ agents = [], agentDefaults: defaults = {} }: ConfigFile): readonly Wrong[] {
   const ofEntries = agents.flatMap((entry, index) => {
     if (typeof entry === "string") return [];
     const read = agentProfile(entry, { defaults, label: `agents[${index}]` });
     const found = "problems" in read ? read.problems : [];
-    return found.map(({ path, message }) => problem(["agents", index, ...path], message));
+    return found.map(({ path, message }) => ({ path: ["agents", index, ...path], message }));
   });
-  const ofDefaults = defaultsProblems(defaults).map(({ path, message }) =>
-    problem(["agentDefaults", ...path], message)
-  );
-  return [...ofDefaults, ...ofEntries];
+  return [
+    ...defaultsProblems(defaults).map(({ path, message }) => ({ path: ["agentDefaults", ...path], message })),
+    ...ofEntries,
+  ];
 }
 
 const OF_PROJECTS = ["prompts", "tactics", "agents", "agentDefaults", "exclude"] as const;
@@ -254,36 +271,20 @@ function projectOnlyNotices({ user }: Pick<ConfigLayers, "user">): readonly stri
 
 type WrittenServers = NonNullable<ConfigFile["mcpServers"]>;
 
-/** What is wrong with the servers of both files: each is a command or an address, never both. */
-function mcpProblems({ project, user }: ConfigLayers): readonly SourceError[] {
-  return [...problemsOf(project), ...problemsOf(user)];
-}
-
-function problemsOf(layer: WrittenConfig): readonly SourceError[] {
-  return Object.entries(layer.values.mcpServers ?? {}).flatMap(([name, server]) => {
-    const say = wrongWith(server);
-    return say === undefined ? [] : [problemAt(layer, ["mcpServers", name], { ...say, what: "key" })];
+/** What is wrong with the servers of a file: each is a command or an address, never both. */
+function serverProblems(servers: WrittenServers = {}): readonly Wrong[] {
+  return Object.entries(servers).flatMap(([name, { command, url, args, env, headers }]) => {
+    const path = ["mcpServers", name];
+    if (command === undefined && url === undefined) {
+      const message = "Found a server without command and url, expected one of them";
+      return [{ path, message, hint: "A program on stdio has a command, a server over HTTP a url." }];
+    }
+    const [kind, others] = command === undefined ? ["url", { args, env }] : ["command", { url, headers }];
+    const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+    return other === undefined
+      ? []
+      : [{ path, message: `Found a server with ${kind} and ${other}, expected one kind` }];
   });
-}
-
-function wrongWith({ command, url, args, env, headers }: WrittenServers[string]) {
-  if (command === undefined && url === undefined) {
-    return {
-      message: "Found a server without command and url, expected one of them",
-      hint: "A program on stdio has a command, a server over HTTP a url.",
-    };
-  }
-  if (command !== undefined && (url ?? headers) !== undefined) {
-    return {
-      message: `Found a server with command and ${url === undefined ? "headers" : "url"}, expected one kind`,
-    };
-  }
-  if (url !== undefined && (args ?? env) !== undefined) {
-    return {
-      message: `Found a server with url and ${args === undefined ? "env" : "args"}, expected one kind`,
-    };
-  }
-  return undefined;
 }
 
 /** The servers as the rest of Orrery knows them. */
@@ -336,116 +337,83 @@ function ofOwnProviders<Value>(
   return Object.fromEntries(Object.entries(prices).filter(([name]) => !isPublic(name)));
 }
 
-/** What is wrong with the models of both files, seen together. */
-function modelProblems(layers: ConfigLayers): readonly SourceError[] {
-  return [layers.project, layers.user].flatMap((layer) => [
-    ...aliasProblems(layer, layers),
-    ...providerProblems(layer),
-    ...priceProblems(layer),
-  ]);
-}
-
-function aliasProblems(layer: WrittenConfig, layers: ConfigLayers): readonly SourceError[] {
-  const { aliases = {} } = modelsOf(layers);
+/** @param known the aliases of both files */
+function aliasProblems(
+  aliases: Readonly<Record<string, string>> = {},
+  known: Readonly<Record<string, string>>,
+): readonly Wrong[] {
   const told = new Set<string>();
-  return Object.keys(layer.values.models?.aliases ?? {}).flatMap((name) => {
+  return Object.keys(aliases).flatMap((name): readonly Wrong[] => {
+    const path = ["models", "aliases", name];
     if (maybeModelId(name) !== undefined) {
       const message = `Found the alias ${JSON.stringify(name)}, expected a name without "/" and ":"`;
-      return [
-        problemAt(layer, ["models", "aliases", name], {
-          message,
-          hint: "It would stand for a model of that name.",
-          what: "key",
-        }),
-      ];
+      return [{ path, message, hint: "It would stand for a model of that name." }];
     }
-    const { way, isCycle } = followAliases(name, aliases);
+    const { way, isCycle } = followAliases(name, known);
     const end = way.at(-1) ?? name;
-    const path = ["models", "aliases", name];
     if (isCycle) {
       if (end !== name || way.some((each) => told.has(each))) return [];
       way.forEach((each) => told.add(each));
       const message = `The aliases of models go round in a circle: ${way.join(" -> ")}`;
-      return [problemAt(layer, path, { message, hint: "Let one of them name a model: provider/model." })];
+      return [{ path, message, hint: "Let one of them name a model: provider/model.", at: "value" }];
     }
     if (way.length > 2 || maybeModelId(end) !== undefined) return [];
     const message = `Found ${JSON.stringify(end)}, expected provider/model or another alias`;
-    const hint = didYouMean(end, Object.keys(aliases)).trim();
-    return [problemAt(layer, path, { message, ...(hint !== "" && { hint }) })];
+    return [{ path, message, hint: didYouMean(end, Object.keys(known)).trim() || undefined, at: "value" }];
   });
-}
-
-function providerProblems(layer: WrittenConfig): readonly SourceError[] {
-  return Object.entries(layer.values.models?.providers ?? {}).flatMap(([name, provider]) =>
-    wrongWithProvider(name, provider).map(({ at, ...say }) =>
-      problemAt(layer, ["models", "providers", name, ...at], at.length === 0 ? { ...say, what: "key" } : say)
-    )
-  );
-}
-
-interface Wrong {
-  readonly at: readonly string[];
-  readonly message: string;
-  readonly hint?: string;
 }
 
 /** Names that mean something else in an id. */
 const TAKEN_NAMES: readonly string[] = ["script", "replay"];
 
-function wrongWithProvider(name: string, provider: ProviderSettings): readonly Wrong[] {
-  const { baseURL } = provider;
-  const type = provider.type ?? PROVIDER_TYPES.find((each) => each === name);
-  const wrong: Wrong[] = [];
-  if (TAKEN_NAMES.includes(name) || /[/:\s]/.test(name)) {
-    const why = TAKEN_NAMES.includes(name) ? "which Orrery has itself" : "with a blank, a slash or a colon";
-    wrong.push({
-      at: [],
-      message: `Found a provider named ${JSON.stringify(name)}, ${why}`,
-      hint: "Rename it.",
-    });
-  }
-  if (type === undefined) {
-    const message = `Found a provider without a type, expected one of ${PROVIDER_TYPES.join(", ")}`;
-    wrong.push({ at: [], message, hint: "Most local servers are openai-compatible." });
-  }
-  if (type === "openai-compatible" && baseURL === undefined) {
-    const message = "Found an openai-compatible provider without baseURL, expected one";
-    wrong.push({ at: [], message, hint: "Such as baseURL: http://127.0.0.1:11434/v1" });
-  }
-  if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
-    const message = `Found ${
-      JSON.stringify(baseURL)
-    } for a baseURL, expected an address with http:// or https://`;
-    wrong.push({ at: ["baseURL"], message });
-  }
-  return wrong;
+function providerProblems(providers: Readonly<Record<string, ProviderSettings>> = {}): readonly Wrong[] {
+  return Object.entries(providers).flatMap(([name, { baseURL, type: given }]) => {
+    const path = ["models", "providers", name];
+    const type = given ?? PROVIDER_TYPES.find((each) => each === name);
+    const wrong: Wrong[] = [];
+    if (TAKEN_NAMES.includes(name) || /[/:\s]/.test(name)) {
+      const why = TAKEN_NAMES.includes(name) ? "which Orrery has itself" : "with a blank, a slash or a colon";
+      const message = `Found a provider named ${JSON.stringify(name)}, ${why}`;
+      wrong.push({ path, message, hint: "Rename it." });
+    }
+    if (type === undefined) {
+      const message = `Found a provider without a type, expected one of ${PROVIDER_TYPES.join(", ")}`;
+      wrong.push({ path, message, hint: "Most local servers are openai-compatible." });
+    }
+    if (type === "openai-compatible" && baseURL === undefined) {
+      const message = "Found an openai-compatible provider without baseURL, expected one";
+      wrong.push({ path, message, hint: "Such as baseURL: http://127.0.0.1:11434/v1" });
+    }
+    if (baseURL !== undefined && !/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
+      const message = `Found ${
+        JSON.stringify(baseURL)
+      } for a baseURL, expected an address with http:// or https://`;
+      wrong.push({ path: [...path, "baseURL"], message, at: "value" });
+    }
+    return wrong;
+  });
 }
 
-function priceProblems(layer: WrittenConfig): readonly SourceError[] {
-  return Object.entries(layer.values.models?.prices ?? {}).flatMap(([name, { input, output }]) => {
+type WrittenPrices = NonNullable<NonNullable<ConfigFile["models"]>["prices"]>;
+
+function priceProblems(prices: WrittenPrices = {}): readonly Wrong[] {
+  return Object.entries(prices).flatMap(([name, { input, output }]) => {
     const path = ["models", "prices", name];
     if (maybeModelId(name) === undefined) {
-      const message = `Found a price for ${JSON.stringify(name)}, expected provider/model`;
-      return [problemAt(layer, path, { message, what: "key" })];
+      return [{ path, message: `Found a price for ${JSON.stringify(name)}, expected provider/model` }];
     }
     const missing = input === undefined ? "input" : output === undefined ? "output" : undefined;
     return missing === undefined
       ? []
-      : [problemAt(layer, path, { message: `Found a price without ${missing}, expected both`, what: "key" })];
+      : [{ path, message: `Found a price without ${missing}, expected both` }];
   });
 }
 
 /** A problem of a configuration file that only shows when its parts are seen together. */
 function problemAt(
-  layer: WrittenConfig,
-  path: readonly (string | number)[],
-  say: { readonly message: string; readonly hint?: string; readonly what?: "key" },
+  { at: place, source }: WrittenConfig,
+  path: Wrong["path"],
+  { message, hint, at = "key" }: Omit<Wrong, "path">,
 ): SourceError {
-  const span = layer.at(path, say.what);
-  return new SourceError(say.message, {
-    code: "E-config",
-    span,
-    source: layer.source,
-    hint: say.hint,
-  });
+  return new SourceError(message, { code: "E-config", span: place(path, at), source, hint });
 }

@@ -9,9 +9,8 @@ import {
 } from "../../parse/yaml/front_matter.ts";
 import { printableNumber } from "../../parse/yaml/tree.ts";
 import { shown } from "../../schema/issue.ts";
-import { measure } from "../../schema/text_value.ts";
-import { checkPrepared } from "../check_prepared.ts";
-import { type CheckedValue, issueLines, pathText, prepareAnyType } from "../check_value.ts";
+import { checkJson } from "../check_prepared.ts";
+import { issueLines, pathText, prepareAnyType } from "../check_value.ts";
 import type { Renderer } from "../prompt.ts";
 import { RenderError } from "../value_text.ts";
 import { dotpromptFields } from "./fields.ts";
@@ -135,10 +134,7 @@ function defaultProblems(
 ): readonly LineProblem[] {
   if (schema === undefined || !isRecord(field?.default)) return [];
   const { required: _all, ...open } = schema;
-  const prepared = prepareAnyType(open);
-  const { size, problem } = measure(field.default);
-  if ("broken" in prepared || problem !== undefined) return [];
-  const checked = checkPrepared(prepared, { value: field.default, size });
+  const checked = checkJson(open, field.default);
   return "value" in checked ? [] : checked.issues.map(({ path, message }) => ({
     ...front.placeOf(["input", "default", ...path]),
     message: `input.default: ${pathText(path)}: ${message}`,
@@ -361,21 +357,11 @@ const PARENTHESES: readonly string[] = ["object", "array", "enum", "*"];
 /** Renders the body of a `*.prompt` file: the arguments over its defaults, checked by its schema (prompts.md 12). */
 export function dotpromptRenderer(input: DotpromptInput, bodies: HandlebarsBodies): Renderer {
   const { schema, default: defaults = {} } = input;
-  const check = (values: Readonly<Record<string, unknown>>): CheckedValue => {
-    if (schema === undefined) return { value: values };
-    const prepared = prepareAnyType(schema); // the first time it takes a while: not for every prompt that is found
-    if ("broken" in prepared) {
-      return { issues: [{ path: [], message: `the schema is broken${prepared.broken}` }] };
-    }
-    const { size, problem } = measure(values);
-    return problem === undefined
-      ? checkPrepared(prepared, { value: values, size })
-      : { issues: [{ path: [], message: `cannot be read: ${problem}` }] };
-  };
   return {
     render(body, args) {
       const given = Object.entries(args).filter(([, value]) => value !== undefined);
-      const checked = check({ ...defaults, ...Object.fromEntries(given) });
+      const values = { ...defaults, ...Object.fromEntries(given) };
+      const checked = schema === undefined ? { value: values } : checkJson(schema, values);
       if ("issues" in checked) throw new RenderError(`bad arguments:\n${issueLines(checked.issues)}`);
       return bodies.render(body, isRecord(checked.value) ? checked.value : {});
     },
