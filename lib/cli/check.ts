@@ -7,7 +7,7 @@ import { grantsNothing, NO_GRANTS, type RunGrants } from "../project/trust/grant
 import { paintFor } from "../render/cells.ts";
 import { problemFrame, problemPlainLine } from "../render/error_frame.ts";
 import { counted } from "../render/run_tally.ts";
-import { problemsGithub, problemsSarif, type ToldProblem } from "../render/problems.ts";
+import { type ProblemRule, problemsGithub, problemsSarif, type ToldProblem } from "../render/problems.ts";
 import { checkFiles } from "../service/check/check.ts";
 import type { DocumentFlags } from "../service/check/documents.ts";
 import { CheckPlaces } from "../service/check/places.ts";
@@ -25,6 +25,7 @@ import { stdinText } from "./run/source.ts";
 import { readConversationTests } from "./test/conversation_file.ts";
 import { readDocumentTests } from "./test/document.ts";
 import type { TestSource } from "./test/field.ts";
+import { helpFile } from "./help.ts";
 import { jsonPage } from "./page.ts";
 
 /** `orrery check`: finds mistakes without running anything; gives the exit code. */
@@ -109,11 +110,26 @@ async function writeReport(report: CheckReport, options: WriteReportOptions): Pr
     );
   } else if (format === "github") await terminal.stdout.write(problemsGithub(told));
   else if (format === "sarif") {
-    const rules = [...new Map(problems.map(({ rule }) => [rule.code, rule])).values()];
-    const log = problemsSarif(told, { rules, version: VERSION });
+    const log = problemsSarif(told, { rules: await rulesOf(problems), version: VERSION });
     await terminal.stdout.write(jsonPage(log));
   } else await writeText(report, { ...options, problems });
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
+}
+
+/** The kinds that occur, each once; what they are called and mean says the page of help: `| 105 | `cycle` | documents import …  |`. */
+async function rulesOf(problems: readonly ReportedProblem[]): Promise<readonly ProblemRule[]> {
+  const rows = (await helpFile("exit-codes.md") ?? "").matchAll(/^\| (\d{3}) \| `(.+)` \| (.)(.+) \|$/gm);
+  const known = new Map(
+    [...rows].map(([, code = "", name = "", first = "", rest = ""]) =>
+      [code, { name, about: `${first.toUpperCase()}${rest}.` }] as const
+    ),
+  );
+  const unknown = { name: "problem", about: "Something is not as it has to be." };
+  const rules = problems.map(({ found: { severity }, rule }): readonly [string, ProblemRule] => [
+    rule.code,
+    { ...unknown, ...known.get(rule.code.slice(1)), ...rule, severity },
+  ]);
+  return [...new Map(rules).values()];
 }
 
 async function writeText(

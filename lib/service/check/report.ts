@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { byPlace, ProblemsError, SourceError } from "../../core/core.ts";
 import { lookAt } from "../../host/paths.ts";
 import { findCutValues } from "../../parse/yaml/tags.ts";
-import type { ProblemRule, ToldProblem } from "../../render/problems.ts";
+import type { ToldProblem } from "../../render/problems.ts";
 
 /** Something that was found. */
 export interface FoundProblem {
@@ -101,7 +101,7 @@ export class CheckReport {
 }
 
 // What each message is about, told by its words, which the specifications fix (documents.md, calls.md): a code that scripts can rely on, and
-// what to do where the message does not say it.
+// what to do where the message does not say it. What each code is called and means stands in lib/help/exit-codes.md.
 
 /** What a problem is found in. */
 export type CheckedKind = keyof typeof FIRST_DIGITS;
@@ -118,134 +118,58 @@ const FIRST_DIGITS = {
   test: "8",
 } as const;
 
-/** A kind of problem, and what it is told by. */
-interface Rule extends Omit<ProblemRule, "severity"> {
-  /** Absent: everything else. */
-  readonly says?: RegExp;
-}
+const LIST_GADGETS = "orrery list gadgets shows what there is";
 
-function rule(code: string, name: string, about: string, more: Pick<Rule, "says" | "hint"> = {}): Rule {
-  return { code, name, about, ...more };
-}
-
-/** The first that fits counts; the last of each kind takes the rest. */
-const RULES: readonly Rule[] = [
-  rule("101", "document-syntax", "A line cannot be read as an operation, or as a part of one.", {
-    says:
-      /^(unknown operation |nothing may follow |an empty line is needed |text directly under |"@|this \S+ is never closed|front matter (must|is not))/,
-  }),
-  rule("102", "unknown-parameter", "An operation or a front matter has no such key.", {
-    says: /( has no parameter |^unknown front matter key )/,
-  }),
-  rule("103", "unknown-block", "A reference leads to no block.", {
-    says: /^no block "/,
-    hint: "orrery show document FILE lists the ids of all blocks",
-  }),
-  rule("104", "missing-file", "A file that a document names is not there.", {
-    says: /^file not found: /,
-    hint: "Paths begin at the folder of the file that names them",
-  }),
-  rule("105", "cycle", "Documents import or run themselves, also by way of others.", {
-    says: /^(import|run) cycle: /,
-    hint: "Move what both need to a third file; a run that is to end needs a condition",
-  }),
-  rule(
-    "106",
-    "permission",
-    "A document needs a permission that is not given, or that its own front matter does not allow.",
-    { says: /( permission|which the front matter of )/ },
-  ),
-  rule("107", "unknown-model", "No model or provider has this name.", {
-    says:
-      /^(unknown (model|provider) |no model is configured|provider "|the aliases of the model |the model )/,
-    hint: "orrery list models shows what there is",
-  }),
-  rule("108", "unknown-tool", "No tool has this name.", {
-    says: /^unknown tool /,
-    hint: "orrery list gadgets shows what there is",
-  }),
-  rule("109", "input", "A document is not given what it takes, or something that it does not take.", {
-    says: /(^input ".*" needs a value| has no input ")/,
-  }),
-  rule("110", "repeated-id", "Two blocks have the same id.", { says: /^id ".*" is (already used|taken)/ }),
-  rule("100", "document", "Something in a document is not as it has to be."),
-  rule("201", "unknown-gadget", "A call names a gadget that is not in the catalogue.", {
-    says: /^Unknown gadget /,
-    hint: "orrery list gadgets shows what there is",
-  }),
-  rule("202", "missing-dependency", "A call waits for one that is never called.", {
-    says: /, which is never called$/,
-  }),
-  rule("203", "call-cycle", "Calls wait for each other.", { says: /^".*" is on a cycle: / }),
-  rule("204", "arguments", "The arguments of a call do not fit the gadget.", {
-    says: /^[A-Za-z_][\w-]* does not take this: /,
-    hint: "orrery show gadget NAME shows what it takes",
-  }),
-  rule("200", "calls", "A call cannot be read or used."),
-  rule("300", "prompt", "A prompt, a tactic or a profile cannot be taken as it is."),
-  rule(
+/** What messages are told by; the first that fits counts. */
+const RULES: readonly (readonly [code: string, says: RegExp, hint?: string])[] = [
+  [
+    "101",
+    /^(unknown operation |nothing may follow |an empty line is needed |text directly under |"@|this \S+ is never closed|front matter (must|is not))/,
+  ],
+  ["102", /( has no parameter |^unknown front matter key )/],
+  ["103", /^no block "/, "orrery show document FILE lists the ids of all blocks"],
+  ["104", /^file not found: /, "Paths begin at the folder of the file that names them"],
+  [
+    "105",
+    /^(import|run) cycle: /,
+    "Move what both need to a third file; a run that is to end needs a condition",
+  ],
+  ["106", /( permission|which the front matter of )/],
+  [
+    "107",
+    /^(unknown (model|provider) |no model is configured|provider "|the aliases of the model |the model )/,
+    "orrery list models shows what there is",
+  ],
+  ["108", /^unknown tool /, LIST_GADGETS],
+  ["109", /(^input ".*" needs a value| has no input ")/],
+  ["110", /^id ".*" is (already used|taken)/],
+  ["201", /^Unknown gadget /, LIST_GADGETS],
+  ["202", /, which is never called$/],
+  ["203", /^".*" is on a cycle: /],
+  ["204", /^[A-Za-z_][\w-]* does not take this: /, "orrery show gadget NAME shows what it takes"],
+  [
     "401",
-    "not-accepted",
-    "What a project says for itself counts for nothing until its user accepts it.",
-    {
-      says: /^you have not accepted what /,
-      hint: "orrery list --trust-project accepts it, as --trust-project does with every run",
-    },
-  ),
-  rule("400", "settings", "Settings cannot be read."),
-  // Of agent files (conversations.md 2.12, 2.13): codes from 620 on are of what is likely not meant.
-  rule("600", "agent", "A value in an agent file is not what it has to be."),
-  rule("601", "agent-yaml", "An agent file is no YAML, or not one document."),
-  rule("602", "agent-unknown-key", "A mapping of an agent file has no such key."),
-  rule("603", "agent-missing-key", "A mapping of an agent file lacks a key."),
-  rule("604", "agent-repeated-id", "Two steps have the same id."),
-  rule(
-    "605",
-    "agent-reference",
-    "A jump or a prompt names something that is not there, or cannot be used so.",
-  ),
-  rule(
-    "606",
-    "agent-unquoted-template",
-    "A placeholder stands without quotes: YAML takes it for a mapping.",
-  ),
-  rule("607", "agent-json-path", "A JSONPath cannot be read."),
-  rule("620", "agent-placeholder", "What looks like a placeholder stays as it is."),
-  rule("621", "agent-never-set", "A slot is used, and nothing sets it."),
-  rule("622", "agent-never-read", "A slot is filled, and nothing reads it."),
-  rule("623", "agent-never-used", "What an extractor finds is never used."),
-  rule("624", "agent-unknown-memory", "A memory names a step that is not there."),
-  rule("625", "agent-environment", "The environment is named where it is not inserted."),
-  rule("626", "agent-deprecated", "A key is deprecated."),
-  rule("627", "agent-unreachable", "A step is never reached."),
-  rule("628", "agent-endless-loop", "A loop neither waits for the user nor ends."),
-  rule("629", "agent-combined-hold", "A step waits for the user while others are done beside it."),
-  rule("630", "agent-combined-writes", "Two branches of a combined step write the same slot."),
-  rule("631", "agent-not-equals", "A condition holds for a slot that may be missing."),
-  rule("632", "agent-chain-condition", "A chain changes what its own condition asks for."),
-  rule("633", "agent-no-memory", "A model does not see what the user has said."),
-  rule("634", "agent-secret", "A secret seems to stand in an agent file."),
-  rule("635", "agent-cut-value", "A comment cuts a value that is written without quotes."),
-  rule("639", "agent-digits", "A number is taken as text, since it would lose digits."),
-  rule("700", "collection", "A collection cannot be read, or a document of it."),
-  rule("800", "test", "A file of tests cannot be read."),
-  rule("500", "command-line", "Something that the command line gives is wrong."),
+    /^you have not accepted what /,
+    "orrery list --trust-project accepts it, as --trust-project does with every run",
+  ],
 ];
 
-/** What a message is about. An error and a warning of one kind differ in the letter of their codes. */
+/** What a message is about. An error and a warning of one kind differ in the letter of their codes; everything else of a kind has its code 00. */
 export function ruleOf(
   kind: CheckedKind,
-  { severity, message, code: known }: Pick<FoundProblem, "severity" | "message" | "code">,
+  { severity, message, code }: Pick<FoundProblem, "severity" | "message" | "code">,
 ): ProblemRule {
-  const found = known === undefined
-    ? RULES.find((each) => each.code.startsWith(FIRST_DIGITS[kind]) && (each.says?.test(message) ?? true))
-    : RULES.find((each) => each.code === known.slice(1));
-  const { code = "000", name = "problem", about = "Something is not as it has to be.", hint } = found ?? {};
-  return {
-    code: `${severity === "error" ? "E" : "W"}${code}`,
-    name,
-    about,
-    severity,
-    hint,
-  };
+  const first = FIRST_DIGITS[kind];
+  const [number = `${first}00`, , hint] = code === undefined
+    ? RULES.find(([each, says]) => each.startsWith(first) && says.test(message)) ?? []
+    : [code.slice(1)];
+  return { code: `${severity === "error" ? "E" : "W"}${number}`, hint };
+}
+
+/** What is known of a kind of problem. */
+interface ProblemRule {
+  /** Stable, for scripts: `E104`. */
+  readonly code: string;
+  /** What to do about it. */
+  readonly hint?: string;
 }
