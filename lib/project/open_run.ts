@@ -21,6 +21,7 @@ import { fileRecorder } from "../journal/record_file.ts";
 import { PROVIDER_KINDS } from "../models/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
+import type { Replay } from "../run/replay/replay.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "./trust/grants.ts";
 import { openJournal } from "./open_journal.ts";
 import { projectRoot } from "./project.ts";
@@ -58,6 +59,8 @@ export interface KeptRun {
     /** Where there is no journal. */
     readonly id?: string;
     readonly drain?: DrainRun;
+    /** Answers every effect. */
+    readonly replay?: Replay;
   };
   /** Its id when it can be resumed, from its beginning on. */
   readonly id: string | undefined;

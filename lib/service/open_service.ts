@@ -34,7 +34,7 @@ import {
 import type { ReadyRun } from "./start/ready_run.ts";
 import { goOn, renewed } from "./start/resume.ts";
 import { startRun } from "./start/start.ts";
-import { type HeldTurn, openTalks, type TurnWish } from "./talks/talks.ts";
+import { openTalks, type TalkHost } from "./talks/talks.ts";
 
 /** How a project is held open. */
 export interface OpenServiceOptions {
@@ -155,7 +155,8 @@ function serviceOf(options: ProjectServiceOptions): Service {
     journal,
     secrets,
     isEphemeral: ephemeral,
-    hold: turnHolder({ ...options, registry, stage }),
+    turn: turnMaker(stage, ephemeral),
+    assertGoing: () => registry.assertGoing(),
     find,
     read,
   });
@@ -184,21 +185,12 @@ function serviceOf(options: ProjectServiceOptions): Service {
     },
     watch: () => registry.watch(),
     async start(request) {
-      const leaveRoom = registry.enter();
-      try {
-        const open = await hold.current();
-        const placed = stage.place(open, { canAsk: request.canAsk ?? false, grants });
-        try {
-          const ready = await startRun(request, { ...placed.at, catalog: open.catalog });
-          registry.assertGoing();
-          return await begin(ready, placed);
-        } catch (error) {
-          placed.leave();
-          throw error;
-        }
-      } finally {
-        leaveRoom();
-      }
+      const wish = { canAsk: request.canAsk ?? false, grants: () => grants };
+      return await stage.accept(wish, async (placed, { catalog }) => {
+        const ready = await startRun(request, { ...placed.at, catalog });
+        registry.assertGoing();
+        return await begin(ready, placed);
+      });
     },
     find,
     run: async (id) => find(id)?.state ?? tracedState(await trace(id)),
@@ -216,12 +208,7 @@ function serviceOf(options: ProjectServiceOptions): Service {
       const kind = held?.kind ?? stage.summary(id).kind;
       if (kind === "conversation") return await talks.resume(id, wishes);
       if (ephemeral) throw new ServiceError(`Run ${id} was not kept: it cannot go on`, { code: "ended" });
-      const leaveRoom = registry.enter();
-      try {
-        return await goOn(id, wishes, { ...options, stage, registry });
-      } finally {
-        leaveRoom();
-      }
+      return await goOn(id, wishes, stage);
     },
     async remove(id) {
       const held = find(id);
@@ -296,56 +283,26 @@ function keptQuery({ status, kind, file, limit = 50, before }: RunsQuery, held: 
   };
 }
 
-// The turns of conversations among the runs of this process.
-
-/** Where turns are made. */
-interface TalkTurnsOptions {
-  readonly root: string;
-  readonly ephemeral: boolean;
-  /** What every run may do. */
-  readonly grants: RunGrants;
-  readonly hold: ProjectHold;
-  readonly registry: RunRegistry;
-  readonly stage: RunStage;
-}
-
-/** Gives places for turns: a conversation makes one at a time, and each takes the place of a run. */
-function turnHolder(
-  { root, ephemeral, grants, hold, registry, stage }: TalkTurnsOptions,
-): (turn: TurnWish) => Promise<HeldTurn> {
+/** Makes turns of conversations among the runs of this process: a conversation makes one at a time, and each takes the place of a run. */
+function turnMaker(stage: RunStage, ephemeral: boolean): TalkHost["turn"] {
+  const { grants, registry } = stage.options;
   /** Conversations whose next turn is being opened. */
   const opening = new Set<string>();
-  return async ({ id, file, canAsk }) => {
+  return async ({ id, file, canAsk }, begin) => {
     if (registry.find(id)?.isOver === false || opening.has(id)) throw busyRun(id);
-    const leaveRoom = registry.enter();
+    registry.assertRoom();
     opening.add(id);
-    const opened = (): void => {
-      leaveRoom();
-      opening.delete(id);
-    };
     try {
-      const kept = ephemeral ? grants : await renewed(id, { root, grants }); // what it was allowed, and what every run may do
-      const open = await hold.current(); // last: while somebody waits it may be closed
-      const placed = stage.place(open, { canAsk, grants: kept });
-      return {
-        at: placed.at,
-        ...(ephemeral ? {} : { drain: stage.drain }),
-        assertGoing: () => registry.assertGoing(),
-        follow: (events, { before, startedAt }) => {
-          opened();
-          const start = { kind: "conversation", file, input: null };
-          const held = stage.hold({ start }, placed, { id, before, startedAt });
-          void stage.follow(held, events, { placed });
-          return held;
-        },
-        leave: () => {
-          opened();
-          placed.leave();
-        },
-      };
-    } catch (error) {
-      opened();
-      throw error;
+      const kept = ephemeral ? grants : await renewed(id, stage.options); // what it was allowed, and what every run may do
+      return await stage.accept({ canAsk, grants: () => kept }, async (placed) => {
+        const { events, ...options } = await begin(placed.at, ephemeral ? undefined : stage.drain);
+        const start = { kind: "conversation", file, input: null };
+        const held = stage.hold(start, placed, { id, ...options });
+        void stage.follow(held, events, { placed });
+        return held;
+      });
+    } finally {
+      opening.delete(id);
     }
   };
 }

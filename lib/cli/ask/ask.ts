@@ -15,8 +15,8 @@ import { prepareSchema } from "../../schema/prepare_schema.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
-import type { DialogInput } from "../../service/start/dialog.ts";
-import { aroundRun, interruptible } from "../run/around.ts";
+import { type DialogInput, readyAsk } from "../../service/start/dialog.ts";
+import { interruptible } from "../run/around.ts";
 import { callText } from "../run/source.ts";
 import { checkResultFile, checkStdout } from "../run/end.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
@@ -25,8 +25,9 @@ import { refuseFlags } from "../flags/refused.ts";
 import { recordedRun } from "../run/record.ts";
 import { promptRunInput } from "../../service/prompt/run.ts";
 import { beginDialog, replayDialog } from "../chat/dialog.ts";
-import { askView, performAsk } from "./answer.ts";
+import { performRun, runHere } from "../run/perform.ts";
 import { runPromptCommand } from "../run/prompt.ts";
+import { chooseView } from "../run/view.ts";
 
 type AskCommand = ParsedCommand<typeof COMMANDS.ask>;
 
@@ -57,15 +58,22 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
       isStdinTaken: piped !== undefined,
     });
   }
+  const view = () => chooseView(terminal, { flags, file: "ask", shownText: "interim" });
   if (flags.replay !== undefined) { // what is typed now is what runs; what is not comes from the record
-    const replayed = await replayDialog(flags.replay, { cwd, kind: "ask", flags });
+    const { signal } = stop;
+    const { input: recorded, dialog, kept } = await replayDialog(flags.replay, {
+      cwd,
+      kind: "ask",
+      flags,
+      signal,
+    });
     const input: DialogInput = {
-      ...replayed.input,
+      ...recorded,
       ...present({ text: text || undefined, schema }),
-      budget: { ...replayed.input.budget, ...budget },
+      budget: { ...recorded.budget, ...budget },
     };
-    const view = askView(terminal, { input, flags });
-    return await performAsk({ ...replayed, terminal, flags, cwd, view, stop, input });
+    const place = { root: cwd, cwd };
+    return await performRun(readyAsk(input, dialog), { terminal, flags, place, view: view(), stop, kept });
   }
   if (text === "") {
     throw new UsageError(
@@ -74,17 +82,12 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     );
   }
   const project = await openSettings(cwd, { cwd });
-  const view = askView(terminal, { input: { tools: flags.tools, schema }, flags });
-  stop.onSecond(() => view.abandon());
-  await using around = await aroundRun(view, {
-    terminal,
-    stop,
-    isQuiet: flags.quiet,
-    usesStdin: piped !== undefined,
+  const usesStdin = piped !== undefined;
+  return await runHere({ terminal, flags, view: view(), stop, project, grants, usesStdin }, async (at) => {
+    const asked = { text, schema, system: flags.system, budget };
+    const { input, dialog } = await beginDialog("ask", at, { flags, asked });
+    return readyAsk(input, dialog);
   });
-  const asked = { text, schema, system: flags.system, budget };
-  const dialog = await beginDialog("ask", project, { around, grants, flags, asked });
-  return await performAsk({ ...dialog, terminal, flags, cwd, view, stop });
 }
 
 /** Whether a prompt is asked, and not a model: by the flags or, where they say nothing, by the record that is replayed. */

@@ -1,17 +1,18 @@
+import { toJson } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun } from "../../project/open_run.ts";
 import { openSettings } from "../../project/project.ts";
 import { budgetOf } from "../../service/input/budget.ts";
-import { checkedInput } from "../../service/input/checked_input.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
-import { agentsText, openPromptRun } from "../../service/prompt/open.ts";
-import { isAgentTalk, promptRunJson } from "../../service/prompt/run.ts";
+import { agentsText } from "../../service/prompt/open.ts";
+import { isAgentTalk } from "../../service/prompt/run.ts";
+import { openQuestion, readyPrompt } from "../../service/start/prompt.ts";
 import { chatWithAgentFile } from "../conversation/conversation.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { refuseFlags } from "../flags/refused.ts";
-import { recordedPrompt, typedInput } from "../run/prompt.ts";
+import { saidOfPrompt } from "../run/prompt.ts";
 import { recordedRun } from "../run/record.ts";
 import { beginDialog, replayDialog } from "./dialog.ts";
 import { beginTalk, greet, holdTalk, modelTalk, performChat, profileTalk } from "./talk.ts";
@@ -30,17 +31,20 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
   const budget = budgetOf(flags.budget, { command: "chat" });
   const talk = beginTalk(terminal, flags);
   if (flags.replay !== undefined) {
-    const { input, ...means } = await replayDialog(flags.replay, { cwd, kind: "chat", flags });
-    return await performChat({ ...talk, ...modelTalk(input, means, talk), cwd });
+    const { signal } = talk.stop;
+    const { input, dialog, kept } = await replayDialog(flags.replay, { cwd, kind: "chat", flags, signal });
+    return await performChat({ ...talk, ...modelTalk(input, { ...dialog, kept }, talk), cwd });
   }
   const project = await openSettings(cwd, { cwd });
   return await holdTalk(talk, {
     cwd,
     async begin(around) {
       const asked = { budget, system: await systemText(flags.system, project.root) };
-      const { input, ...dialog } = await beginDialog("chat", project, { around, grants, flags, asked });
+      const { input, dialog } = await beginDialog("chat", { project, grants, around }, { flags, asked });
+      const start = { kind: "chat", input: toJson(input) };
+      const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
       await greet(talk, dialog.model.id);
-      return modelTalk(input, dialog, talk);
+      return modelTalk(input, { ...dialog, kept }, talk);
     },
   });
 }
@@ -65,34 +69,20 @@ async function chatWithProfile(
   const command = "chat";
   refuseFlags(COMMANDS.chat, flags, "--profile", flags.input.includes("-") ? [STDIN_TAKEN] : []);
   const grants = grantsOf(flags);
-  const budget = budgetOf(flags.budget, { command });
+  const { kept: replayed, project, ...said } = await saidOfPrompt(flags, { cwd, kind: "chat", command });
   const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
   const talk = beginTalk(terminal, flags);
-  const { replay, recorded } = await recordedPrompt(flags, { cwd, kind: "chat", command });
-  const profile = flags.profile ?? recorded?.profile;
-  const project = await openSettings(cwd, { cwd });
-  const { model, temperature } = flags;
   return await holdTalk(talk, {
     cwd,
-    isReplay: replay !== undefined,
+    isReplay: replayed !== undefined,
     async begin(around) {
-      const wanted = { path: "", profile, model, around, grants, command, recorded, isTalk: true } as const;
-      const opened = await openPromptRun(project, wanted);
-      const { found, opened: { located } } = opened;
-      const values = checkedInput(given, {
-        prompts: found.kind === "prompt" ? [found.prompt] : [],
-        located,
-        command,
-        isReplay: recorded !== undefined,
-      });
-      const prompts = () => ({ project, grants, accepted: opened.accepted });
-      const asked = { path: "", say: undefined, profile, values, temperature };
-      const input = typedInput(opened, { asked, budget, recorded, project, flags });
-      if (replay !== undefined) return profileTalk({ input, opened, kept: undefined, replay, prompts }, talk);
-      const start = { kind: "chat", file: profile ?? "", input: promptRunJson(input) };
+      const at = { project, grants, around };
+      const question = await openQuestion({ ...said, path: "", given, command, isTalk: true }, at);
+      if (replayed !== undefined) return profileTalk({ ...question, kept: replayed }, talk);
+      const start = { ...readyPrompt(question).start, kind: "chat" };
       const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
-      await greet(talk, `${profile} (${opened.model?.id})`);
-      return profileTalk({ input, opened, kept, prompts }, talk);
+      await greet(talk, `${said.profile} (${question.opened.model?.id})`);
+      return profileTalk({ ...question, kept }, talk);
     },
   });
 }

@@ -1,22 +1,18 @@
-import { didYouMean, EMPTY_CATALOG, present } from "../../core/core.ts";
-import { createRun, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
-import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
-import type { RunGrants } from "../../project/trust/grants.ts";
-import { silentModel } from "../../run/turn/noted_model.ts";
+import { didYouMean, present } from "../../core/core.ts";
+import type { KeptRun } from "../../project/open_run.ts";
+import { limitsOf, wantedModel } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetWithin } from "../../service/input/budget.ts";
 import {
   type DialogInput,
   dialogInput,
-  dialogJson,
-  type DialogMeans,
   openDialog,
   type OpenedDialog,
+  recordedDialog,
 } from "../../service/start/dialog.ts";
+import { recordedPlace, type StartPlace } from "../../service/start/ready_run.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import type { GrantFlags } from "../flags/grants.ts";
-import type { AroundRun } from "../run/around.ts";
-import { replayedPrompts } from "../run/calls.ts";
+import { type GrantFlags, grantsOf } from "../flags/grants.ts";
 import { openReplay } from "../run/record.ts";
 
 /** The flags that `ask` and `chat` share. */
@@ -27,26 +23,20 @@ type DialogFlags = Pick<
 
 /** What is asked, and of whom. */
 interface BeginDialogOptions {
-  readonly around: AroundRun;
-  readonly grants: RunGrants;
-  readonly flags: DialogFlags & KeepFlags;
+  readonly flags: DialogFlags;
   /** What the command line says. */
   readonly asked: Pick<DialogInput, "text" | "schema" | "system" | "budget">;
 }
 
-/**
- * Opens what a new question or conversation needs, and begins to keep it.
- *
- * @throws {UsageError} for a model and for tools that there are not, {JournalError} when the journal cannot be written, {FileError} for the record
- */
+/** Opens what a new question or conversation needs. @throws {UsageError} for a model and for tools that there are not */
 export async function beginDialog(
-  kind: "ask" | "chat",
-  project: ProjectSettings,
-  { around, grants, flags, asked }: BeginDialogOptions,
-): Promise<OpenedDialog & { readonly input: DialogInput; readonly kept: KeptRun }> {
+  command: "ask" | "chat",
+  at: StartPlace,
+  { flags, asked }: BeginDialogOptions,
+): Promise<{ readonly dialog: OpenedDialog; readonly input: DialogInput }> {
+  const { project } = at;
   const name = wantedModel(flags.model);
-  const typed = { flag: flags.model, command: kind };
-  const dialog = await openDialog(project, { around, grants, tools: flags.tools, name, typed });
+  const dialog = await openDialog(at, { tools: flags.tools, name, typed: { flag: flags.model, command } });
   const { model, catalog } = dialog;
   const { limits, calls, toolsMode } = project.config;
   const input: DialogInput = {
@@ -69,28 +59,29 @@ export async function beginDialog(
       didYouMean(tool, names)
     } orrery list gadgets shows what there is.`
   );
-  if (problems.length > 0) throw new UsageError(problems, kind);
-  const place = { ...project, grants, found: around.found };
-  return { ...dialog, input, kept: await createRun({ kind, input: dialogJson(input) }, place, flags) };
+  if (problems.length > 0) throw new UsageError(problems, command);
+  return { dialog, input };
 }
 
 /** A dialog that a record answers: nothing is asked, called or kept. */
-export interface ReplayedDialog extends Omit<DialogMeans, "signal"> {
-  readonly kept: undefined;
+export interface ReplayedDialog {
+  readonly dialog: OpenedDialog;
+  readonly kept: KeptRun;
   readonly input: DialogInput;
 }
 
 /** Opens the record of a dialog; what the flags say counts over what it says. @throws as `openReplay` */
 export async function replayDialog(
   record: string,
-  { cwd, kind, flags }: {
+  { cwd, kind, flags, signal }: {
     readonly cwd: string;
     readonly kind: "ask" | "chat";
     readonly flags: DialogFlags & GrantFlags & { readonly record: string | undefined };
+    readonly signal: AbortSignal;
   },
 ): Promise<ReplayedDialog> {
-  const { replay } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
-  const recorded = dialogInput(replay.run.input);
+  const { run, kept } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
+  const recorded = dialogInput(run.input);
   const { model, system, temperature, tools, "tools-mode": mode } = flags;
   const input: DialogInput = {
     ...recorded,
@@ -102,15 +93,8 @@ export async function replayDialog(
       : wholeServers(tools, recorded.tools.map((name) => ({ name }))),
     ...(mode === "native" || mode === "blocks" ? { toolsMode: mode } : {}),
   };
-  const { modelId: id, contextTokens } = input;
-  return {
-    input,
-    replay,
-    prompts: replayedPrompts(cwd, { cwd, flags }),
-    model: silentModel({ id, contextTokens }),
-    catalog: EMPTY_CATALOG,
-    kept: undefined,
-  };
+  const at = await recordedPlace(cwd, { cwd, grants: grantsOf(flags), signal });
+  return { input, dialog: recordedDialog(input, at), kept };
 }
 
 /** The names of gadgets with every `server__*` replaced by those of the server that there are; one that has none stays, and is an error later. */

@@ -5,9 +5,10 @@ import type { KeptRun } from "../../project/open_run.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import { agentTalk, hasContract } from "../../run/agent/prompt_run.ts";
 import { chat, type DialogSource } from "../../run/dialog/dialog.ts";
-import { asFlagsSay, type PromptRunMeans, promptRunOptions } from "../../service/prompt/run.ts";
+import { asFlagsSay, promptRunOptions } from "../../service/prompt/run.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
-import { type DialogInput, type DialogMeans, dialogOptions } from "../../service/start/dialog.ts";
+import { type DialogInput, dialogOptions, type OpenedDialog } from "../../service/start/dialog.ts";
+import type { OpenedQuestion } from "../../service/start/prompt.ts";
 import { stoppableModel } from "../../service/start/stoppable.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
 import { endRun, toItsEnd } from "../run/end.ts";
@@ -91,7 +92,7 @@ export interface ChatWork {
   readonly cwd: string;
   readonly view: RunView;
   readonly stop: ChatStop;
-  readonly kept: KeptRun | undefined;
+  readonly kept: KeptRun;
   /** Whoever types the messages; undefined where they come through a pipe. */
   readonly typist?: TerminalUser;
   /** What may stand before an answer that is one. */
@@ -147,7 +148,7 @@ class RunningTalk {
   async follow(events: AsyncIterable<RunEvent>): Promise<RunSummary> {
     const { terminal, view, flags, kept, stop } = this.#work;
     const summary = new RunSummary({ withCalls: false });
-    const known = kept?.options.journal?.events.at(-1)?.seq ?? 0;
+    const known = kept.options.journal?.events.at(-1)?.seq ?? 0;
     try {
       for await (const event of events) {
         this.#isShowing = true;
@@ -215,12 +216,12 @@ class LastAnswers {
 /** A conversation with a model. */
 export function modelTalk(
   input: DialogInput,
-  means: Omit<DialogMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
+  { kept, ...dialog }: OpenedDialog & Pick<ChatWork, "kept">,
   { stop }: Talk,
 ): Pick<ChatWork, "events" | "answers" | "kept"> {
-  const options = dialogOptions(input, { ...means, signal: stop.signal, turn: () => stop.turn });
+  const options = dialogOptions(input, { ...dialog, keeping: kept.options, turn: () => stop.turn });
   return {
-    kept: means.kept,
+    kept,
     answers: { hasTools: input.tools.length > 0, hasContract: false },
     events: (source) => chat(source, options),
   };
@@ -228,14 +229,14 @@ export function modelTalk(
 
 /** A chat with a profile of `orrery.yaml`. */
 export function profileTalk(
-  means: Omit<PromptRunMeans, "signal" | "turn"> & Pick<ChatWork, "kept">,
+  { opened, input, kept }: OpenedQuestion & Pick<ChatWork, "kept">,
   { stop }: Talk,
 ): Pick<ChatWork, "events" | "answers" | "kept"> {
-  const { input, opened: { found, agent, model }, kept } = means;
+  const { found, agent, model } = opened;
   if (found.kind !== "prompt" || model === undefined) throw new Error("an agent has a prompt and a model");
   const turn = () => stop.turn;
   const options = {
-    ...promptRunOptions({ ...means, signal: stop.signal, turn }),
+    ...promptRunOptions({ opened, input, keeping: kept.options, turn }),
     agent: asFlagsSay(agent, input),
     args: input.values,
     model: stoppableModel(model, turn, { whenStopped: "fails" }),

@@ -32,7 +32,7 @@ async function heldToItsEnd(work: ConversationWork): Promise<EndedRun> {
     return conversationReport(session.live, talk, flags.json);
   } finally {
     await view.end();
-    work.close(talk.isCompleted);
+    session.close();
   }
 }
 

@@ -39,8 +39,6 @@ export interface ConversationWork {
   readonly between?: string;
   /** It can be gone on with. */
   readonly isKept: boolean;
-  /** Puts away what it is held with, when the conversation has come to its end or not. */
-  close(isCompleted: boolean): void;
 }
 
 /** What the person is told of a turn that failed (conversations.md 2.12). */

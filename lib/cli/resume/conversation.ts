@@ -2,19 +2,17 @@
 import { resolve } from "node:path";
 import { FileError, type Journal, type RunJournal, type RunTrace } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { keepGrants } from "../../project/trust/grants.ts";
 import { ownMessages } from "../../render/turn_texts.ts";
 import { printable } from "../../render/shown_text.ts";
 import { readTurnStart } from "../../run/conversation/turn.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
-import { conversationInput, openAgent } from "../../service/talks/agent.ts";
-import { closing } from "../../service/talks/open.ts";
-import { conversationHome, ConversationSession } from "../../service/talks/session.ts";
+import { conversationInput } from "../../service/talks/agent.ts";
+import { type ConversationSession, openSession } from "../../service/talks/session.ts";
 import { nobody } from "../run/around.ts";
 import { conversationLines, lastWords } from "../conversation/lines.ts";
 import type { ConversationWork } from "../conversation/talk.ts";
-import type { Going } from "./going.ts";
+import type { Going } from "./chat.ts";
 import { holdConversation } from "../conversation/hold.ts";
 import { aroundTalk, beginTalk, typistOf } from "../chat/talk.ts";
 import { refusedAgent, tellingProblems } from "../conversation/agent.ts";
@@ -36,7 +34,8 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
   const isChat = !flags.json && flags.output === undefined;
   const typist = isChat ? await typistOf(terminal) : undefined;
   await using around = await aroundTalk(talk, { typist, secrets });
-  const opened = await openAgent({
+  const session = await openSession({
+    id,
     agent,
     input,
     project,
@@ -44,11 +43,9 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     around,
     isNew: false,
     isEphemeral: false,
+    store: () => here,
   });
-  if (!("means" in opened)) return await refusedAgent(opened, { project, terminal });
-  const home = conversationHome({ ...opened, agent, input, journal, secrets, around });
-  const keep = (other: string) => keepGrants(other, grants, project);
-  const session = new ConversationSession({ home, id, isNew: false, keepGrants: keep });
+  if ("problems" in session) return await refusedAgent(session, { project, terminal });
   if (session.isInterrupted) {
     const user = flags.quiet ? nobody : typist ?? await terminal.user();
     const left = await session.settle({ user, decisions: flags });
@@ -57,7 +54,7 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
       return EXIT.failed;
     }
   }
-  await keep(id);
+  await session.keepGrants(id);
   if (!flags.quiet) await terminal.stderr.write(printable(wordsSoFar(session, { run, journal })));
   return await holdConversation({
     ...talk,
@@ -73,7 +70,6 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     isTyped: typist !== undefined,
     isChat: true,
     isKept: true,
-    close: closing(journal, session),
   });
 }
 

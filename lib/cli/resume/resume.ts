@@ -1,6 +1,5 @@
 import {
   type Journal,
-  objectOrEmpty,
   RunEndedError,
   type RunJournal,
   RunNotFoundError,
@@ -9,25 +8,25 @@ import {
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
 import { addGranted } from "../../project/run_secrets.ts";
-import { keepGrants, keepStdout, renewedGrants, type RunGrants } from "../../project/trust/grants.ts";
+import { keepGrants, renewedGrants, type RunGrants } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
-import { markersFrom, withBudget } from "../../service/input/kept_input.ts";
+import { withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
-import { dialogInput, openDialog } from "../../service/start/dialog.ts";
-import { resumedCalls } from "../../service/start/calls.ts";
+import { dialogInput } from "../../service/start/dialog.ts";
+import { RUNS_AGAIN } from "../../service/start/kinds.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
 import { aroundRun, interruptible, nobody } from "../run/around.ts";
+import { documentView } from "../run/document/view.ts";
 import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
+import { performRun } from "../run/perform.ts";
+import { chooseView } from "../run/view.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { isResumable, neededJournal } from "../here.ts";
-import { performCalls } from "../run/calls.ts";
-import { aroundResumed, type Going, resumeChat, resumeDocument, resumePrompt } from "./going.ts";
+import { type Going, resumeChat } from "./chat.ts";
 import { resumeConversation } from "./conversation.ts";
-import { askView, performAsk } from "../ask/answer.ts";
-import { chooseView } from "../run/view.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 
@@ -127,58 +126,21 @@ function openRun(journal: Journal, word: string): RunJournal {
 }
 
 async function goOn(run: RunJournal, going: Going): Promise<number> {
-  switch (run.run.kind) {
-    case "calls":
-      return await goOnWithCalls(run, going);
-    case "ask":
-      return await goOnAsking(going);
-    case "chat":
-      return await resumeChat(run, going);
-    case "prompt":
-      return await resumePrompt(run, going);
-    case "document":
-      return await resumeDocument(run, going);
-    default:
-      throw new UsageError(
-        `Run ${run.id} is of a kind that this Orrery does not know: ${run.run.kind}`,
-        "resume",
-      );
+  const { here: { project, secrets }, grants, flags, terminal, kept, input } = going;
+  const { id, run: { kind, file = kind } } = run;
+  if (kind === "chat") return await resumeChat(run, going);
+  const again = RUNS_AGAIN.get(kind);
+  if (again === undefined) {
+    throw new UsageError(`Run ${id} is of a kind that this Orrery does not know: ${kind}`, "resume");
   }
-}
-
-async function goOnWithCalls(run: RunJournal, going: Going): Promise<number> {
-  const { here: { project }, grants, flags, terminal, kept } = going;
   const stop = interruptible(terminal);
-  const { file: name = "stdin" } = run.run;
-  const view = chooseView(terminal, { flags, file: name });
-  await using around = await aroundRun(view, aroundResumed(going, stop));
-  keepStdout(grants.flags);
-  const { input } = going;
-  const ready = await resumedCalls({ run: { ...run.run, input } }, { project, grants, around });
-  const events = ready.events(kept.options);
-  const markers = markersFrom(objectOrEmpty(input).markers);
-  return await performCalls({
-    terminal,
-    flags,
-    cwd: project.cwd,
-    view,
-    stop,
-    kept,
-    name,
-    markers,
-    events,
-  });
-}
-
-async function goOnAsking(going: Going): Promise<number> {
-  const { here: { project }, grants, flags, terminal, kept } = going;
-  const stop = interruptible(terminal);
-  const input = dialogInput(going.input);
-  const { tools, model: name } = input;
-  const view = askView(terminal, { input, flags });
-  await using around = await aroundRun(view, aroundResumed(going, stop));
-  const dialog = await openDialog(project, { around, grants, tools, name });
-  return await performAsk({ ...dialog, terminal, flags, cwd: project.cwd, view, stop, input, kept });
+  const view = kind === "document"
+    ? documentView(terminal, flags)
+    : chooseView(terminal, { flags, file, shownText: kind === "calls" ? "all" : "interim" });
+  const around = { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets };
+  await using opened = await aroundRun(view, around);
+  const ready = await again({ id, run: { ...run.run, input }, secrets }, { project, grants, around: opened });
+  return await performRun(ready, { terminal, flags, place: project, view, stop, kept });
 }
 
 async function newest(journal: Journal, terminal: Terminal): Promise<string> {

@@ -2,35 +2,22 @@ import { join } from "node:path";
 import { PromptError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { createRun, type KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../project/open_run.ts";
 import { openSettings, type ProjectSettings } from "../../project/project.ts";
 import { promptPath } from "../../prompt/registry.ts";
-import { hasContract } from "../../run/agent/prompt_run.ts";
-import type { Replay } from "../../run/replay/replay.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
-import { checkedInput } from "../../service/input/checked_input.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
-import type { PromptCallsOptions } from "../../service/prompt/containers.ts";
-import type { FoundPrompt } from "../../service/prompt/find.ts";
-import { type OpenedPromptRun, openPromptRun } from "../../service/prompt/open.ts";
-import {
-  askedInput,
-  openedInput,
-  promptEvents,
-  type PromptRunInput,
-  promptRunInput,
-  promptRunJson,
-  renderedPrompts,
-} from "../../service/prompt/run.ts";
-import { aroundRun, type Interruptible } from "./around.ts";
+import { type PromptRunInput, promptRunInput } from "../../service/prompt/run.ts";
+import { type AskedPrompt, openQuestion, readyPrompt } from "../../service/start/prompt.ts";
+import type { Interruptible } from "./around.ts";
 import { stdinText } from "./source.ts";
-import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
 import type { conversationFlags, documentFlags } from "../flags/groups.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
+import { runHere } from "./perform.ts";
 import { openReplay } from "./record.ts";
-import { answerAround, chooseView, followRun, type RunView } from "./view.ts";
+import { chooseView } from "./view.ts";
 
 /** Flags of `run` that are for documents alone. */
 type DocumentFlag = (typeof documentFlags)[number]["name"];
@@ -66,56 +53,47 @@ export async function runPromptCommand(
 ): Promise<number> {
   const { command } = wanted;
   const grants = grantsOf(flags);
-  const budget = budgetOf(flags.budget, { command });
+  const about = { cwd, kind: "prompt", command, path: wanted.path } as const;
+  const { kept, ...said } = await saidOfPrompt(flags, about);
   const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
-  const { replay, recorded } = await recordedPrompt(flags, {
-    cwd,
-    kind: "prompt",
-    command,
-    path: wanted.path,
-  });
-  const { path = recorded?.path ?? "", say = recorded?.say } = wanted;
-  const profile = flags.profile ?? recorded?.profile;
-  const project = await openSettings(cwd, { cwd });
+  const { path = said.recorded?.path ?? "", say = said.recorded?.say } = wanted;
+  const { project } = said;
   const view = chooseView(terminal, { flags, file: path || command, shownText: "interim" });
-  stop.onSecond(() => view.abandon());
   const usesStdin = isStdinTaken || flags.input.includes("-");
-  await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin });
-  const { model } = flags;
-  const [nearFile, folder] = wanted.path === undefined || command !== "run"
-    ? []
-    : await Promise.all([maybeCallFile(path, cwd), maybeFolder(path, cwd)]);
-  const opened = await openPromptRun(project, {
-    path,
-    nearFile,
-    folder,
-    profile,
-    model,
-    around,
-    grants,
-    command,
-    recorded,
+  const work = { terminal, flags, view, stop, project, grants, usesStdin, kept };
+  return await runHere(work, async (at) => {
+    const [nearFile, folder] = wanted.path === undefined || command !== "run"
+      ? []
+      : await Promise.all([maybeCallFile(path, cwd), maybeFolder(path, cwd)]);
+    return readyPrompt(await openQuestion({ ...said, path, say, given, nearFile, folder, command }, at));
   });
-  if (say !== undefined) refuseTactic(opened, path);
-  const values = checkedInput(given, {
-    prompts: renderedPrompts(opened, { say }),
-    located: opened.opened.located,
-    command,
-    isReplay: recorded !== undefined,
-  });
-  const asked = { path, say, profile, values, temperature: flags.temperature };
-  const prompts = () => ({ project, grants, accepted: opened.accepted });
-  const input = typedInput(opened, { asked, budget, recorded, project, flags });
-  const start = { kind: "prompt", file: path || profile || command, input: promptRunJson(input) };
-  const kept = replay === undefined
-    ? await createRun(start, { ...project, grants, found: around.found }, flags)
-    : undefined;
-  return await performPrompt({ terminal, flags, cwd, view, stop, opened, prompts, input, replay, kept });
 }
 
-/** The record that answers for a prompt, and what was asked then; nothing without `--replay`. @throws as `openReplay`, {UsageError} when it is of another prompt */
-export async function recordedPrompt(
-  { replay: record, record: alsoRecords, profile }: Pick<PromptFlags, "replay" | "record" | "profile">,
+/** What is typed of a prompt, and where it is. */
+interface SaidOfPrompt
+  extends Pick<AskedPrompt, "recorded" | "profile" | "model" | "temperature" | "flags" | "budget"> {
+  /** Absent without a record. */
+  readonly kept: KeptRun | undefined;
+  readonly project: ProjectSettings;
+}
+
+/**
+ * What is typed of a prompt, the record that answers for it where one is named, and the project whose prompt it is.
+ *
+ * @throws as `openReplay`, {UsageError} when that is of another prompt
+ */
+export async function saidOfPrompt(
+  flags: Pick<
+    PromptFlags,
+    | "replay"
+    | "record"
+    | "profile"
+    | "model"
+    | "budget"
+    | "temperature"
+    | "concurrency"
+    | "timeout"
+  >,
   { cwd, kind, command, path }: {
     readonly cwd: string;
     readonly kind: "prompt" | "chat";
@@ -123,37 +101,24 @@ export async function recordedPrompt(
     /** As it was typed. */
     readonly path?: string;
   },
-): Promise<{ readonly replay?: Replay; readonly recorded?: PromptRunInput }> {
-  if (record === undefined) return {};
-  const { replay } = await openReplay(record, { cwd, kind, command, alsoRecords });
-  const recorded = promptRunInput(replay.run.input);
-  assertRecorded({ path, profile }, { recorded, record, command });
-  return { replay, recorded };
-}
-
-/** What is typed, over what a record has, or else over what the project says. */
-export function typedInput(
-  opened: OpenedPromptRun,
-  { asked, budget, recorded, project, flags }: {
-    readonly asked: Parameters<typeof askedInput>[0];
-    readonly budget: PromptRunInput["budget"];
-    readonly recorded: PromptRunInput | undefined;
-    readonly project: ProjectSettings;
-    readonly flags: Parameters<typeof openedInput>[1]["flags"];
-  },
-): PromptRunInput {
-  if (recorded !== undefined) {
-    const values = { ...recorded.values, ...asked.values };
-    return {
-      ...recorded,
-      ...askedInput({ ...asked, values }),
-      budget: { ...recorded.budget, ...budget },
-    };
-  }
+): Promise<SaidOfPrompt> {
+  const { replay: record, record: alsoRecords, profile, model, temperature } = flags;
+  const typed = budgetOf(flags.budget, { command });
+  const replay = record === undefined
+    ? undefined
+    : await openReplay(record, { cwd, kind, command, alsoRecords });
+  const recorded = replay && promptRunInput(replay.run.input);
+  if (recorded !== undefined) assertRecorded({ path, profile }, { recorded, record, command });
+  const project = await openSettings(cwd, { cwd });
   return {
-    ...askedInput(asked),
-    ...openedInput(opened, { project, flags }),
-    budget: budgetWithin(project.config.limits, budget),
+    kept: replay?.kept,
+    recorded,
+    project,
+    profile: profile ?? recorded?.profile,
+    model,
+    temperature,
+    flags,
+    budget: recorded === undefined ? budgetWithin(project.config.limits, typed) : typed,
   };
 }
 
@@ -174,48 +139,6 @@ async function maybeFolder(path: string, cwd: string): Promise<readonly string[]
     .map(({ name }) => join(path, name));
 }
 
-function refuseTactic({ found }: OpenedPromptRun, path: string): void {
-  if (found.kind === "prompt") return;
-  throw new UsageError(
-    `${JSON.stringify(path)} is a tactic, and --prompt takes a prompt: orrery run ${path} runs it`,
-    "ask",
-  );
-}
-
-/** A prompt or a tactic that is about to run. */
-interface PromptWork {
-  readonly terminal: Terminal;
-  readonly flags: DeliverOptions["flags"];
-  readonly cwd: string;
-  readonly view: RunView;
-  readonly stop: Interruptible;
-  readonly input: PromptRunInput;
-  readonly opened: OpenedPromptRun;
-  readonly kept: KeptRun | undefined;
-  readonly replay?: Replay;
-  /** Where the prompts are that its calls may ask. */
-  readonly prompts: PromptCallsOptions["place"];
-}
-
-/** Whether the answer goes to stdout as it comes: it is any text, and nothing can come before it. */
-function isStreamedPrompt(
-  found: FoundPrompt,
-  { json, jsonl, output }: DeliverOptions["flags"],
-): boolean {
-  if (found.kind === "tactic" || json || jsonl || output !== undefined) return false;
-  return !hasContract(found.prompt) && found.prompt.tools.length === 0;
-}
-
-/** Runs it and delivers the value; gives the exit code. */
-export async function performPrompt(work: PromptWork): Promise<number> {
-  const { stop, flags, opened: { found } } = work;
-  const answer = isStreamedPrompt(found, flags) ? answerAround(work) : undefined;
-  const events = promptEvents({ ...work, signal: stop.signal });
-  const summary = await toItsEnd(work, () => followRun(events, { ...work, answer }));
-  const isJson = found.kind === "prompt" && hasContract(found.prompt);
-  return await endRun(summary, { ...work, isShown: answer !== undefined, isJson });
-}
-
 // What is replayed is what was recorded: another prompt would only be told apart somewhere in the middle.
 
 /** What the command line asks. */
@@ -231,7 +154,7 @@ function assertRecorded(
   { recorded, record, command }: {
     readonly recorded: PromptRunInput;
     /** The file of the record. */
-    readonly record: string;
+    readonly record: string | undefined;
     readonly command: "run" | "ask" | "chat";
   },
 ): void {

@@ -1,28 +1,22 @@
 import { dirname } from "node:path";
-import { type JsonObject, objectOrEmpty, shownPath, type StoredFile } from "../../core/core.ts";
+import { objectOrEmpty, shownPath } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { calledNames } from "../../parse/calls/header.ts";
-import { createRun } from "../../project/open_run.ts";
-import { limitsOf, openSettings, type ProjectSettings, wantedModel } from "../../project/project.ts";
-import { keepStdout } from "../../project/trust/grants.ts";
+import { openSettings } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
-import { keptAsked } from "../../service/input/kept_input.ts";
-import { assertKnownModel, modelFrom } from "../../service/input/known_model.ts";
-import { callsEvents } from "../../service/start/calls.ts";
-import { openedCatalog } from "../../service/start/ready_run.ts";
-import { aroundRun, interruptible } from "./around.ts";
-import { begunText, type CallSource, openCallSource } from "./source.ts";
+import { readyCalls } from "../../service/start/calls.ts";
+import { interruptible } from "./around.ts";
+import { openCallSource } from "./source.ts";
 import { checkResultFile, checkStdout } from "./end.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { RUN } from "../flags/groups.ts";
+import { replayFile, runHere } from "./perform.ts";
 import { recordedRun } from "./record.ts";
 import { isAgentWord } from "../flags/parse.ts";
 import { refuseFlags } from "../flags/refused.ts";
-import { performCalls, replayCalls } from "./calls.ts";
 import { chooseView } from "./view.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
@@ -57,69 +51,34 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     return await runDocumentCommand(word, { flags, terminal, cwd, stop });
   }
   refuseFlags(RUN, flags, "calls");
-  if (flags.replay !== undefined) {
-    return await replayCalls(word, { terminal, flags, record: flags.replay, cwd, stop });
+  const { replay: record } = flags;
+  if (record !== undefined) {
+    const view = (file: string) => chooseView(terminal, { flags, file });
+    return await replayFile(word, { kind: "calls", record, terminal, flags, cwd, stop, view });
   }
-  const isKept = !flags.ephemeral || flags.record !== undefined;
-  const source = await openCallSource(word, {
-    terminal,
-    cwd,
-    command: "run",
-    signal: stop.signal,
-  });
+  const source = await openCallSource(word, { terminal, cwd, command: "run", signal: stop.signal });
+  const { name, path = name, isStdin } = source;
   const [project, whole] = await Promise.all([
     openSettings(source.path === undefined ? cwd : dirname(source.path), { cwd }),
-    isKept && !source.isReadOnce ? wholeText(source.text) : undefined,
+    source.isReadOnce ? undefined : wholeText(source.text),
   ]);
-  refuseUnreadable(whole, project);
-  const { limits: bounds } = project.config;
+  const text = whole?.chunks.join("");
+  if (whole?.error !== undefined && !text?.includes(project.config.calls.markers.start)) throw whole.error;
   const budget = flags.budget.length > 0
-    ? budgetWithin(bounds, budgetOf(flags.budget, { command: "run" }))
+    ? budgetWithin(project.config.limits, budgetOf(flags.budget, { command: "run" }))
     : undefined;
-  const asked = keptAsked(wantedModel(flags.model), budget);
-  const isTyped = source.isStdin && terminal.stdinIsTerminal;
-  const view = chooseView(terminal, { flags, file: source.name, isTyped });
-  stop.onSecond(() => view.abandon());
-  await using around = await aroundRun(view, {
-    terminal,
-    stop,
-    isQuiet: flags.quiet,
-    usesStdin: source.isStdin,
+  const isTyped = isStdin && terminal.stdinIsTerminal;
+  const view = chooseView(terminal, { flags, file: name, isTyped });
+  const calls = {
+    name,
+    text: whole === undefined ? source.text : chunksOf(whole),
+    stored: text === undefined ? undefined : { path: shownPath(path, project.root), text },
+  };
+  return await runHere({ terminal, flags, view, stop, project, grants, usesStdin: isStdin }, async (at) => {
+    const ready = await readyCalls(calls, { model: flags.model, budget, as: "flag", flags }, at);
+    if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
+    return ready;
   });
-  keepStdout(flags);
-  const { markers } = project.config.calls;
-  const begun = whole === undefined && !source.isReadOnce ? await begunText(source.text) : undefined;
-  const known = whole?.chunks.join("");
-  const calls = calledNames(known ?? begun?.first ?? "", markers);
-  const opened = await openedCatalog({ project, grants, around }, { calls });
-  const asksModels = whole !== undefined && (calls.has("RunPrompt") || calls.has("RunFile"));
-  refuseUnknownModel(flags, { asksModels, project, accepted: opened.projectAccepted });
-  const limits = limitsOf(project, flags);
-  const input: JsonObject = { markers: { ...markers }, limits: { ...limits }, ...asked };
-  const kept = await createRun(
-    {
-      kind: "calls",
-      file: source.name,
-      input,
-      ...(known === undefined ? {} : { files: [storedFile(source, { text: known, project })] }),
-    },
-    { ...project, grants, found: around.found },
-    flags,
-  );
-  if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
-  const text = whole === undefined ? begun?.text ?? source.text : chunksOf(whole);
-  const { name, isReadOnce } = source;
-  const events = callsEvents({
-    ...opened,
-    approvals: around.approvals,
-    signal: stop.signal,
-    markers,
-    limits,
-    asked: input,
-    prompts: () => ({ project, grants, accepted: opened.projectAccepted }),
-    source: { name, isReadOnce, text },
-  }, kept.options);
-  return await performCalls({ terminal, flags, cwd, view, stop, kept, name, markers, events });
 }
 
 /** What a record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
@@ -161,7 +120,7 @@ interface WholeText {
   readonly error?: unknown;
 }
 
-/** A journal keeps the whole file, also what comes behind a place at which it cannot be read. */
+/** All of it is kept, also what comes behind a place at which it cannot be read; a file without a call that can be read leaves no run behind. */
 async function wholeText(text: AsyncIterable<string>): Promise<WholeText> {
   const chunks: string[] = [];
   try {
@@ -172,28 +131,6 @@ async function wholeText(text: AsyncIterable<string>): Promise<WholeText> {
   }
 }
 
-/** A file without a call that can be read leaves no run behind. @throws {FileError} */
-function refuseUnreadable(whole: WholeText | undefined, { config }: ProjectSettings): void {
-  if (whole?.error === undefined) return;
-  if (!whole.chunks.join("").includes(config.calls.markers.start)) throw whole.error;
-}
-
-/** The variable is for every command: what it names matters where a prompt or a document is run. @throws {UsageError} */
-function refuseUnknownModel(
-  flags: RunFlags,
-  { asksModels, project: { config }, accepted }: {
-    /** A call stands there whose gadget asks models; what is read once is not known before. */
-    readonly asksModels: boolean;
-    readonly project: ProjectSettings;
-    readonly accepted: boolean;
-  },
-): void {
-  const name = wantedModel(flags.model);
-  if (name === undefined) return;
-  if (flags.model === undefined && !asksModels) return;
-  assertKnownModel(name, { from: modelFrom(flags.model), config, accepted, command: "run" });
-}
-
 /** One chunk that is all there is runs at once. */
 function chunksOf({ chunks, error }: WholeText): Iterable<string> {
   return error === undefined ? chunks : brokenOff(chunks, error);
@@ -202,11 +139,4 @@ function chunksOf({ chunks, error }: WholeText): Iterable<string> {
 function* brokenOff(chunks: readonly string[], error: unknown): Iterable<string> {
   yield* chunks;
   throw error;
-}
-
-function storedFile(
-  { name, path = name }: CallSource,
-  { text, project }: { readonly text: string; readonly project: ProjectSettings },
-): StoredFile {
-  return { path: shownPath(path, project.root), text };
 }

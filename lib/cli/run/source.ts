@@ -124,72 +124,33 @@ const BINARY_PROBE_BYTES = 8 * 1024;
  * @throws {FileError} `not-text`
  */
 export async function* callText(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let offset = 0;
   let tail = new Uint8Array();
   for await (const chunk of bytes) {
     const all = tail.length === 0 ? chunk : concat(tail, chunk);
     refuseBinary(all, { offset, name });
-    const whole = all.subarray(0, wholeLength(all));
-    const text = decodeOrUndefined(decoder, whole);
-    if (text === undefined) {
-      const wrongAt = wrongOffset(whole);
-      yield textFrom(decoder.decode(whole.subarray(0, wrongAt)), offset);
-      throw notUtf8(name, { offset: offset + wrongAt, byte: whole[wrongAt] ?? 0 });
-    }
-    yield textFrom(text, offset);
-    offset += whole.length;
-    tail = all.slice(whole.length);
+    const decoded = decodeUtf8(all);
+    const end = "wrongAt" in decoded ? decoded.wrongAt : all.length;
+    yield textFrom(decoder.decode(all.subarray(0, end)), offset);
+    offset += end;
+    tail = all.slice(end);
+    if (!mayGoOn(tail)) break;
   }
   if (tail.length > 0) throw notUtf8(name, { offset, byte: tail[0] ?? 0 });
 }
 
-/** A text and what it begins with: its first chunk, empty where there is none; what is wrong with it is told when the text is read. */
-export async function begunText(
-  text: AsyncIterable<string>,
-): Promise<{ readonly first: string; readonly text: AsyncIterable<string> }> {
-  const iterator = text[Symbol.asyncIterator]();
-  const begun = iterator.next();
-  const first = await begun.then(({ value = "" }) => value, () => "");
-  async function* whole(): AsyncGenerator<string> {
-    try {
-      for (let next = await begun; next.done !== true; next = await iterator.next()) yield next.value;
-    } finally {
-      await iterator.return?.();
-    }
+/** Whether bytes may be the beginning of a sequence that goes on in the next chunk. */
+function mayGoOn(bytes: Uint8Array): boolean {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }) === "";
+  } catch {
+    return false;
   }
-  return { first, text: whole() };
 }
 
 function textFrom(text: string, offset: number): string {
   return offset === 0 ? withoutByteOrderMark(text) : text;
-}
-
-function decodeOrUndefined(decoder: TextDecoder, bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function wrongOffset(bytes: Uint8Array): number {
-  const decoded = decodeUtf8(bytes);
-  return "wrongAt" in decoded ? decoded.wrongAt : bytes.length;
-}
-
-/** The length without a sequence that goes on in the next chunk: its lead byte is among the last three. */
-function wholeLength(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) return sequenceLength(byte) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-function sequenceLength(lead: number): number {
-  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
 }
 
 function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -74,6 +74,8 @@ export interface ConversationHome
   readonly maxSteps?: number;
   /** What was kept of it besides, to be able to go on with it: the options that count. */
   readonly about?: JsonObject;
+  /** The run of the journal was taken over for a turn, of which nothing was made yet. */
+  readonly onOpen?: (run: RunJournal) => void;
 }
 
 /** What a turn is made for. */
@@ -203,6 +205,7 @@ export class LiveConversation implements Conversation {
     this.#release();
     const journal = openStored(this.#home.journal, this.id);
     try {
+      this.#home.onOpen?.(journal);
       this.#catchUp(journal);
       const start = this.#startOf(wanted);
       keepAgent(journal, this.#home.agent);

@@ -1,10 +1,10 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import { type Catalog, EMPTY_CATALOG, FileError, isInside, type Model, type World } from "../../core/core.ts";
+import { type Catalog, FileError, isInside, type Model, type World } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { modelsByName } from "../../project/models.ts";
-import { isProjectAccepted, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { isProjectAccepted, wantedModel } from "../../project/project.ts";
 import { type OpenedPrompts, openPrompts } from "../../project/prompt_index.ts";
-import { keepStdout, type RunGrants } from "../../project/trust/grants.ts";
+import { keepStdout } from "../../project/trust/grants.ts";
 import { dotpromptSettings } from "../../prompt/dotprompt/fields.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import type { PromptRegistry } from "../../prompt/registry.ts";
@@ -15,8 +15,9 @@ import { catalogTools, offeredBy } from "../../run/turn/offered.ts";
 import { UsageError } from "../exit_code.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import type { NamedAs } from "../input/prompt_input.ts";
-import { type DialogCatalog, openDialogCatalog } from "../start/dialog.ts";
-import type { RunSurroundings } from "../start/ready_run.ts";
+import { openDialogCatalog } from "../start/dialog.ts";
+import { promptsAt, RECORDED, signalAt, type StartPlace } from "../start/ready_run.ts";
+import type { PromptCallsOptions } from "./containers.ts";
 import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find.ts";
 import type { PromptRunInput } from "./run.ts";
 
@@ -28,17 +29,15 @@ export interface OpenPromptRunOptions {
   readonly nearFile?: string;
   /** The call files of the folder that was named instead. */
   readonly folder?: readonly string[];
-  readonly profile: string | undefined;
+  readonly profile?: string;
   /** The flag, or what a run has kept. */
-  readonly model: string | undefined;
-  readonly around: RunSurroundings;
-  readonly grants: RunGrants;
+  readonly model?: string;
   readonly command: "run" | "ask" | "chat" | "resume";
   /** Where the values come from that errors name. Default `flag`. */
   readonly as?: NamedAs;
   /** A conversation is held with the agent. Default false. */
   readonly isTalk?: boolean;
-  /** A record answers everything: no model is found, and nothing is started. */
+  /** What a record has of it, where that answers everything. */
   readonly recorded?: Pick<PromptRunInput, "modelId">;
 }
 
@@ -51,6 +50,9 @@ export interface OpenedPromptRun {
   readonly catalog: Catalog;
   readonly world?: World;
   readonly approvals: Approvals | undefined;
+  /** Where the prompts are that its calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+  readonly signal: AbortSignal;
   /** Who is asked. */
   readonly agent: AgentDefinition;
   /** Of the prompt; for a tactic of all its agents, where one was named. */
@@ -63,12 +65,12 @@ export interface OpenedPromptRun {
 
 /** Opens what a prompt needs. @throws {UsageError}, {ModelError}, {PromptError} */
 export async function openPromptRun(
-  project: ProjectSettings,
+  at: StartPlace,
   options: OpenPromptRunOptions,
 ): Promise<OpenedPromptRun> {
-  const { around, grants, command, recorded } = options;
+  const { project, project: { root }, around, grants } = at;
+  const { command, recorded } = options;
   const { user, notice } = around.opening;
-  const { root } = project;
   keepStdout(grants.flags);
   const accepted = around.accepted ??
     await isProjectAccepted({ ...project, flags: grants.flags, user, notice });
@@ -82,15 +84,7 @@ export async function openPromptRun(
     ? { kind: "prompt", prompt: systemPromptOf(agent) }
     : findPrompt(options.path, told, { command, nearFile: options.nearFile, folder: options.folder });
   const dialog = recorded === undefined
-    ? await around.open(
-      openDialogCatalog(project, {
-        ...grants,
-        ...around.opening,
-        open: around.openCatalog,
-        accepted,
-        tools: namedTools(found),
-      }),
-    )
+    ? await openDialogCatalog(at, { accepted, tools: namedTools(found) })
     : RECORDED;
   // The flag, the variable, the profile, the prompt's file; where none says anything, `models.default`.
   const named = wantedModel(options.model);
@@ -120,14 +114,14 @@ export async function openPromptRun(
     catalog: dialog.catalog,
     world: dialog.world,
     approvals: around.approvals,
+    prompts: promptsAt(at, accepted),
+    signal: signalAt(at),
     agent: await agentFor(found, { agent, root, isTalk: options.isTalk ?? false }),
     model,
     modelName,
     modelOf: models,
   };
 }
-
-const RECORDED: DialogCatalog = { catalog: EMPTY_CATALOG, projectAccepted: false };
 
 /** The plain names among the tools: only for them the catalogue is opened. What a tactic asks is not known before. */
 function namedTools(found: FoundPrompt): readonly string[] {

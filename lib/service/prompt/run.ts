@@ -1,14 +1,5 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
-import {
-  type Json,
-  type JsonObject,
-  type Message,
-  objectOrEmpty,
-  present,
-  type RunEvent,
-  toJson,
-} from "../../core/core.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import { type Json, type JsonObject, type Message, objectOrEmpty, type RunEvent } from "../../core/core.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { type RunAgentsOptions, runPrompt, runTacticRun } from "../../run/agent/prompt_run.ts";
@@ -16,30 +7,14 @@ import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
 import { catalogTools } from "../../run/turn/offered.ts";
 import type { AgentDefinition } from "../../run/agent/make_agent.ts";
-import type { Replay } from "../../run/replay/replay.ts";
 import type { RunOptions } from "../../run/run.ts";
-import { containersOf, type PromptCallsOptions } from "./containers.ts";
+import { containersOf } from "./containers.ts";
 import { ChangedError } from "../exit_code.ts";
 import type { FoundPrompt } from "./find.ts";
 import { budgetFrom, limitsFrom, messagesFrom, numberFrom, textFrom } from "../input/kept_input.ts";
 import { type OpenedPromptRun, profileAgent } from "./open.ts";
+import type { Keeping } from "../start/ready_run.ts";
 import { stoppableGadget } from "../start/stoppable.ts";
-
-/** What is said of a prompt. */
-export interface Asked {
-  readonly path: string;
-  readonly say: string | undefined;
-  readonly profile: string | undefined;
-  readonly values: JsonObject;
-  readonly temperature: number | undefined;
-}
-
-/** The same as a run keeps it. */
-export function askedInput(
-  { path, say, profile, values, temperature }: Asked,
-): Pick<PromptRunInput, "path" | "say" | "profile" | "values" | "temperature"> {
-  return present({ path, values, say, profile, temperature });
-}
 
 /** What holds of a prompt, a tactic or an agent for the whole run. */
 export function openedInput(
@@ -66,7 +41,7 @@ export function openedInput(
 /** Those that are rendered with the values; none of a tactic, which is given whatever there is. */
 export function renderedPrompts(
   { found, agent: { system } }: OpenedPromptRun,
-  { say }: Pick<Asked, "say">,
+  { say }: { readonly say: string | undefined },
 ): readonly AnyPrompt[] {
   if (found.kind === "tactic") return [];
   return say !== undefined || typeof system === "string" || system === found.prompt
@@ -132,19 +107,15 @@ export function assertSamePrompt(found: FoundPrompt, input: PromptRunInput, id: 
 export interface PromptRunMeans {
   readonly input: PromptRunInput;
   readonly opened: OpenedPromptRun;
-  readonly kept: Pick<KeptRun, "options"> | undefined;
-  readonly replay?: Replay;
-  /** Where the prompts are that their calls may ask. */
-  readonly prompts: PromptCallsOptions["place"];
-  readonly signal: AbortSignal;
+  readonly keeping: Keeping;
   /** Of a conversation: stops what is being answered. */
   readonly turn?: () => AbortSignal;
 }
 
 /** The same for the engine. */
 export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsOptions {
-  const { kept, replay, opened, input, signal, turn } = means;
-  const { catalog, world, approvals, found } = opened;
+  const { keeping, opened, input, turn } = means;
+  const { catalog, world, approvals, found, signal } = opened;
   const { timeoutMs, resultBytes } = input.limits;
   const tools = catalogTools(() => Promise.resolve(catalog));
   return {
@@ -153,7 +124,7 @@ export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsO
     calls: { timeoutMs, resultBytes },
     signal,
     containers: containersOf({
-      place: means.prompts,
+      place: opened.prompts,
       catalog,
       world,
       canAsk: approvals !== undefined,
@@ -165,10 +136,9 @@ export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsO
       stop: turn,
     }),
     clock: world?.clock,
-    replay,
     approvals,
     wake: turn,
-    ...kept?.options,
+    ...keeping,
   };
 }
 
@@ -208,11 +178,6 @@ export interface PromptRunInput {
   readonly limits: CallLimits;
   /** ms since 1970. */
   readonly startedAt: number;
-}
-
-/** As a run keeps it. */
-export function promptRunJson(input: PromptRunInput): Json {
-  return toJson(input);
 }
 
 /** What a run has kept. */

@@ -9,7 +9,7 @@ import {
 } from "../../core/core.ts";
 import { dropGrants, grantsNothing, keepGrants, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import { type DrainRun, RunDrain } from "../../run/drain.ts";
-import type { OpenProject } from "../project_hold.ts";
+import type { OpenProject, ProjectHold } from "../project_hold.ts";
 import type { ReadyRun, StartPlace } from "../start/ready_run.ts";
 import { askingUser, Asks } from "./asks.ts";
 import { HeldRun } from "./held_run.ts";
@@ -26,6 +26,7 @@ export interface RunStageOptions {
   readonly secrets: Secrets;
   readonly journal: Journal;
   readonly registry: RunRegistry;
+  readonly hold: ProjectHold;
   /** Once aborted, no run begins a further step. */
   readonly drain: AbortSignal;
 }
@@ -56,24 +57,53 @@ const asItIs = <Value>(work: Promise<Value>): Promise<Value> => work;
 
 /** Where the runs of a project are performed. */
 export class RunStage {
-  readonly #options: RunStageOptions;
+  readonly options: RunStageOptions;
 
   constructor(options: RunStageOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Of each run that is kept. */
   get drain(): DrainRun {
-    return (stop) => new RunDrain(this.#options.drain, stop);
+    return (stop) => new RunDrain(this.options.drain, stop);
+  }
+
+  /**
+   * Takes a place among the runs of this process, and opens the project for one. Where it does not begin, everything is given back.
+   *
+   * @param options.grants what it may do in the project as it is now
+   * @throws as `RunRegistry.enter`
+   */
+  async accept<Begun>(
+    { canAsk, grants }: {
+      readonly canAsk: boolean;
+      readonly grants: (open: OpenProject) => RunGrants;
+    },
+    begin: (placed: PlacedRun, open: OpenProject) => Promise<Begun>,
+  ): Promise<Begun> {
+    const { hold, registry } = this.options;
+    const leaveRoom = registry.enter();
+    try {
+      const open = await hold.current(); // and used at once: while somebody waits it may be closed
+      const placed = this.#place(open, { canAsk, grants: grants(open) });
+      try {
+        return await begin(placed, open);
+      } catch (error) {
+        placed.leave();
+        throw error;
+      }
+    } finally {
+      leaveRoom();
+    }
   }
 
   /** Puts together what is around a run; one that may do more than all runs may opens the gadgets for itself alone. */
-  place(
+  #place(
     { project, accepted, openCatalog, use }: OpenProject,
     { canAsk, grants }: { readonly canAsk: boolean; readonly grants: RunGrants },
   ): PlacedRun {
-    const { notice, secrets } = this.#options;
-    const isShared = grants === this.#options.grants;
+    const { notice, secrets } = this.options;
+    const isShared = grants === this.options.grants;
     const stop = new AbortController();
     const asks = canAsk ? new Asks() : undefined;
     const asking = asks && askingUser(asks);
@@ -113,7 +143,7 @@ export class RunStage {
 
   /** What it may do is there for whoever goes on with it. */
   async keepGrants(id: string, grants: RunGrants): Promise<void> {
-    const { root } = this.#options;
+    const { root } = this.options;
     const own = { ...grants, flags: { ...grants.flags, "trust-project": false } }; // that the server was told, of what it began with
     if (!grantsNothing(own)) await keepGrants(id, own, { root, cwd: root });
   }
@@ -126,8 +156,8 @@ export class RunStage {
       readonly placed: PlacedRun;
     },
   ): HeldRun {
-    const held = this.hold(ready, placed, { id, before: journal?.lastSeq, startedAt });
-    const { secrets } = this.#options;
+    const held = this.hold(ready.start, placed, { id, before: journal?.lastSeq, startedAt });
+    const { secrets } = this.options;
     const { stop } = placed;
     const keeping = journal === undefined
       ? { id, secrets, stop }
@@ -138,11 +168,11 @@ export class RunStage {
 
   /** Takes it among the runs under way. */
   hold(
-    { start: { kind, file } }: Pick<ReadyRun, "start">,
+    { kind, file }: ReadyRun["start"],
     { stop, asks }: PlacedRun,
     { id, before, startedAt }: HoldRunOptions,
   ): HeldRun {
-    const { registry } = this.#options;
+    const { registry } = this.options;
     if (startedAt !== undefined) asks?.goOn(startedAt, registry.find(id)?.asked);
     const isKept = before !== undefined;
     const held = new HeldRun({
@@ -167,7 +197,7 @@ export class RunStage {
     events: AsyncIterable<RunEvent>,
     { journal, placed }: { readonly journal?: RunJournal; readonly placed: PlacedRun },
   ): Promise<void> {
-    const { secrets, notice, registry } = this.#options;
+    const { secrets, notice, registry } = this.options;
     let error: string | undefined;
     try {
       for await (const event of events) held.push(event);
@@ -193,27 +223,27 @@ export class RunStage {
 
   /** As the journal has it. @throws {ServiceError} `not-found`, also for the beginning of an id */
   kept(id: string): RunTrace {
-    const trace = inWords(id, () => this.#options.journal.read(id));
+    const trace = inWords(id, () => this.options.journal.read(id));
     if (trace.summary.id !== id) throw noRun(id);
     return trace;
   }
 
   /** How the journal lists it. @throws as `kept` */
   summary(id: string): RunTrace["summary"] {
-    const { summary } = inWords(id, () => this.#options.journal.conversation(id, { last: 0 }));
+    const { summary } = inWords(id, () => this.options.journal.conversation(id, { last: 0 }));
     if (summary.id !== id) throw noRun(id);
     return summary;
   }
 
   /** What the journal has of it between two turns of the event loop. @throws {ServiceError} `not-found` */
   told(id: string, after: number): readonly RunEvent[] {
-    return inWords(id, () => this.#options.journal.events(id, { after, ...PART }));
+    return inWords(id, () => this.options.journal.events(id, { after, ...PART }));
   }
 
   /** Undefined when it was removed, or the journal is closed. */
   #summaryOf(id: string, notice: (text: string) => void): RunTrace["summary"] | undefined {
     try {
-      return this.#options.journal.conversation(id, { last: 0 }).summary;
+      return this.options.journal.conversation(id, { last: 0 }).summary;
     } catch (error) {
       notice(messageOf(error));
       return undefined;

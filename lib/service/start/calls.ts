@@ -1,25 +1,32 @@
 // A text of calls, of a file or as it comes, made ready to run.
 import {
   FileError,
-  type Json,
   type JsonObject,
   objectOrEmpty,
-  type RunEvent,
-  type RunJournal,
+  type StoredFile,
   withoutByteOrderMark,
-  type World,
 } from "../../core/core.ts";
 import { exactFiles } from "../../host/files/exact_files.ts";
-import type { Markers } from "../../parse/calls/header.ts";
-import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { calledNames, type Markers } from "../../parse/calls/header.ts";
+import { limitsOf, wantedModel } from "../../project/project.ts";
+import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
-import { runCalls, type RunCallsOptions } from "../../run/calls/calls.ts";
-import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
+import { runCalls } from "../../run/calls/calls.ts";
+import { containersOf } from "../prompt/containers.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
+import type { NamedAs } from "../input/prompt_input.ts";
 import { fileInProject } from "../project_files.ts";
-import { type Keeping, openedCatalog, type ReadyRun, type StartPlace } from "./ready_run.ts";
+import {
+  type BegunRun,
+  openedCatalog,
+  promptsAt,
+  type ReadyRun,
+  RECORDED,
+  signalAt,
+  type StartPlace,
+} from "./ready_run.ts";
 import { fieldError, type RunWishes } from "../service.ts";
 
 /** What is wished of a text of calls. */
@@ -37,7 +44,7 @@ export async function startCallFile(
   const { root } = at.project;
   const path = fileInProject(wish.file, { root });
   const text = withoutByteOrderMark(await textOf(path, { root, named: wish.file }));
-  return await ready({ name: path, isReadOnce: false, text: [text] }, { wish, at, files: [{ path, text }] });
+  return await startCalls({ ...wish, name: path, text }, at);
 }
 
 async function textOf(path: string, { root, named }: { readonly root: string; readonly named: string }) {
@@ -51,115 +58,107 @@ async function textOf(path: string, { root, named }: { readonly root: string; re
 
 /** A text that was sent, whole or as it comes. @throws as {@linkcode startCallFile} */
 export async function startCalls(
-  wish: CallsWish & { readonly name: string; readonly text: string | AsyncIterable<string> },
+  { name, text, model, budget }: CallsWish & {
+    readonly name: string;
+    readonly text: string | AsyncIterable<string>;
+  },
   at: StartPlace,
 ): Promise<ReadyRun> {
-  const { name, text } = wish;
-  if (typeof text !== "string") return await ready({ name, isReadOnce: true, text }, { wish, at });
-  return await ready({ name, isReadOnce: false, text: [text] }, { wish, at, files: [{ path: name, text }] });
+  const source = typeof text === "string"
+    ? { name, text: [text], stored: { path: name, text } }
+    : { name, text };
+  const asked = { model, budget: budget && wishedBudget(at.project, budget) };
+  return await readyCalls(source, { ...asked, as: "field" }, at);
+}
+
+/** Where calls come from. */
+export interface CallsSource {
+  /** As messages and events name it. */
+  readonly name: string;
+  readonly text: Iterable<string> | AsyncIterable<string>;
+  /** All of it, to be kept with the run; absent where it is read once, as it comes. */
+  readonly stored?: StoredFile;
+}
+
+/** What is said of calls, and of the prompts that they ask. */
+export interface CallsAsked {
+  readonly model: string | undefined;
+  readonly budget: Budget | undefined;
+  readonly as: NamedAs;
+  readonly flags?: Parameters<typeof limitsOf>[1];
+}
+
+/** A text of calls with everything that it needs. @throws {UsageError} for a model that nobody knows */
+export async function readyCalls(
+  source: CallsSource,
+  { model, budget, as, flags = {} }: CallsAsked,
+  at: StartPlace,
+): Promise<ReadyRun> {
+  const { project, project: { config } } = at;
+  const { markers } = config.calls;
+  const { name, stored } = source;
+  const calls = calledNames(stored?.text ?? "", markers);
+  const opened = await openedCatalog(at, { calls });
+  const wanted = wantedModel(model);
+  // The variable is for every command: what it names matters where a prompt or a document is run.
+  const counts = model !== undefined || as === "flag" && (calls.has("RunPrompt") || calls.has("RunFile"));
+  if (wanted !== undefined && counts) {
+    const accepted = opened.projectAccepted;
+    assertKnownModel(wanted, { from: modelFrom(model, as), config, accepted, command: "run" });
+  }
+  const limits = limitsOf(project, flags);
+  const input = { markers: { ...markers }, limits: { ...limits }, ...keptAsked(wanted, budget) };
+  const start = { kind: "calls", file: name, input, files: stored && [stored] };
+  const text = { ...source, isReadOnce: stored === undefined };
+  return performable(text, { start, input, markers, limits, opened }, at);
 }
 
 /** Calls that were begun, and go on. */
-export async function resumedCalls({ run }: Pick<RunJournal, "run">, at: StartPlace): Promise<ReadyRun> {
-  const { file = "stdin", files = [] } = run;
+export async function callsAgain({ run }: BegunRun, at: StartPlace): Promise<ReadyRun> {
+  const { file: name = "stdin", files = [] } = run;
   const input = objectOrEmpty(run.input);
-  const text = files.slice(0, 1).map((stored) => stored.text);
-  const means = await meansOf(at);
-  const source = { name: file, isReadOnce: false, text };
-  const limits = { markers: markersFrom(input.markers), limits: limitsFrom(input.limits) };
-  return {
-    start: run,
-    events: (keeping) => callsEvents({ ...means, ...limits, source, asked: input }, keeping),
-  };
+  const opened = at.isRecorded ? RECORDED : await openedCatalog(at);
+  const text = { name, isReadOnce: false, text: files.slice(0, 1).map((stored) => stored.text) };
+  const markers = markersFrom(input.markers);
+  return performable(text, { start: run, input, markers, limits: limitsFrom(input.limits), opened }, at);
 }
 
-async function ready(
-  source: CallsRun["source"],
-  { wish, at, files }: {
-    readonly wish: CallsWish;
-    readonly at: StartPlace;
-    readonly files?: ReadyRun["start"]["files"];
+function performable(
+  { name, isReadOnce, text }: CallsSource & { readonly isReadOnce: boolean },
+  { start, input, markers, limits, opened: { catalog, world, projectAccepted } }: {
+    readonly start: ReadyRun["start"];
+    /** What the run has kept of itself. */
+    readonly input: JsonObject;
+    readonly markers: Markers;
+    readonly limits: CallLimits;
+    readonly opened: typeof RECORDED;
   },
-): Promise<ReadyRun> {
-  const { project } = at;
-  const means = await meansOf(at);
-  const { markers } = project.config.calls;
-  const limits = limitsOf(project, {});
-  const input = {
-    markers: { ...markers },
-    limits,
-    ...askedWith(wish, { project, accepted: means.accepted }),
-  };
+  at: StartPlace,
+): ReadyRun {
+  const { approvals } = at.around;
   return {
-    start: { kind: "calls", file: source.name, input, files },
-    events: (keeping) => callsEvents({ ...means, source, markers, limits, asked: input }, keeping),
+    start,
+    shows: { marker: markers.start },
+    events: (keeping) =>
+      runCalls(text, {
+        catalog,
+        clock: world?.clock,
+        approvals,
+        signal: signalAt(at),
+        markers,
+        limits,
+        containers: containersOf({
+          place: promptsAt(at, projectAccepted),
+          catalog,
+          limits,
+          world,
+          canAsk: approvals !== undefined,
+          modelName: textFrom(input.model),
+          budget: input.budget === undefined ? undefined : budgetFrom(input.budget),
+        }),
+        file: name,
+        isReadOnce,
+        ...keeping,
+      }),
   };
-}
-
-type Means = Pick<CallsRun, "catalog" | "world" | "approvals" | "signal" | "prompts"> & {
-  readonly accepted: boolean;
-};
-
-async function meansOf(at: StartPlace): Promise<Means> {
-  const { project, grants, around } = at;
-  const { catalog, world, projectAccepted: accepted } = await openedCatalog(at);
-  const { approvals, opening: { signal } } = around;
-  return { catalog, world, approvals, signal, accepted, prompts: () => ({ project, grants, accepted }) };
-}
-
-/** What is said of the prompts that calls ask. @throws {UsageError} */
-function askedWith(
-  { model, budget }: CallsWish,
-  { project, accepted }: { readonly project: ProjectSettings; readonly accepted: boolean },
-): JsonObject {
-  const { config } = project;
-  if (model !== undefined) {
-    assertKnownModel(model, { from: modelFrom(model, "field"), config, accepted, command: "run" });
-  }
-  return keptAsked(wantedModel(model), budget && wishedBudget(project, budget));
-}
-
-// A text of calls with all that it needs: what the command line and a server do with it in the same way. On the way to the first call.
-
-/** A text of calls with everything that it needs. */
-export interface CallsRun extends Pick<RunCallsOptions, "catalog" | "approvals" | "replay" | "signal"> {
-  readonly source: {
-    readonly name: string;
-    readonly isReadOnce: boolean;
-    readonly text: Iterable<string> | AsyncIterable<string>;
-  };
-  readonly world?: World;
-  readonly markers: Markers;
-  readonly limits: CallLimits;
-  /** What the run has kept of itself, with the model and the budget of the prompts that its calls ask. */
-  readonly asked: Json;
-  /** Where those prompts are. */
-  readonly prompts: PromptCallsOptions["place"];
-}
-
-/** Runs it. */
-export function callsEvents(run: CallsRun, keeping: Keeping): AsyncIterable<RunEvent> {
-  const { source, catalog, world, approvals, replay, markers, limits, signal } = run;
-  const { model, budget } = objectOrEmpty(run.asked);
-  return runCalls(source.text, {
-    catalog,
-    clock: world?.clock,
-    replay,
-    approvals,
-    signal,
-    markers,
-    limits,
-    containers: containersOf({
-      place: run.prompts,
-      catalog,
-      limits,
-      world,
-      canAsk: approvals !== undefined,
-      modelName: textFrom(model),
-      budget: budget === undefined ? undefined : budgetFrom(budget),
-    }),
-    file: source.name,
-    isReadOnce: source.isReadOnce,
-    ...keeping,
-  });
 }

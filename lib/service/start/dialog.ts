@@ -10,25 +10,30 @@ import {
 } from "../../core/core.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { findModel } from "../../project/models.ts";
-import { keepStdout, type RunGrants } from "../../project/trust/grants.ts";
-import type { KeptRun } from "../../project/open_run.ts";
-import { openCatalog, type OpenCatalogOptions, type ProjectSettings } from "../../project/project.ts";
+import { openCatalog } from "../../project/project.ts";
+import { keepStdout } from "../../project/trust/grants.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
-import type { DialogOptions } from "../../run/dialog/dialog.ts";
+import { ask, type DialogOptions } from "../../run/dialog/dialog.ts";
 import { schemaContract } from "../../run/turn/answer_contract.ts";
-import type { Replay } from "../../run/replay/replay.ts";
+import { silentModel } from "../../run/turn/noted_model.ts";
 import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
 import { budgetFrom, limitsFrom, markersFrom, numberFrom, textFrom } from "../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../input/known_model.ts";
-import type { RunSurroundings } from "./ready_run.ts";
+import {
+  type BegunRun,
+  type Keeping,
+  promptsAt,
+  type ReadyRun,
+  RECORDED,
+  signalAt,
+  type StartPlace,
+} from "./ready_run.ts";
 import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
 
 /** How a dialog is opened. */
 export interface OpenDialogOptions {
-  readonly around: RunSurroundings;
-  readonly grants: RunGrants;
   /** What the model may be offered. */
   readonly tools: readonly string[];
   /** Of the model; undefined leaves it to the settings. */
@@ -38,83 +43,100 @@ export interface OpenDialogOptions {
 }
 
 /** What a dialog is held with, whatever is kept of it. */
-export type OpenedDialog = Pick<DialogMeans, "model" | "catalog" | "world" | "approvals" | "prompts">;
+export interface OpenedDialog {
+  readonly model: Model;
+  readonly catalog: Catalog;
+  readonly world?: World;
+  /** Asks about what no flag allows; undefined: nobody. */
+  readonly approvals: Approvals | undefined;
+  readonly signal: AbortSignal;
+  /** Where the prompts are that its calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+}
 
 /** The gadgets of a dialog and its model. @throws {UsageError} for a model that is unknown, {ModelError} as `findModel` */
 export async function openDialog(
-  project: ProjectSettings,
-  { around, grants, tools, name, typed }: OpenDialogOptions,
+  at: StartPlace,
+  { tools, name, typed }: OpenDialogOptions,
 ): Promise<OpenedDialog> {
+  const { project, grants, around } = at;
   keepStdout(grants.flags);
-  const { accepted, openCatalog: open } = around;
-  const opened = await around.open(
-    openDialogCatalog(project, {
-      ...grants,
-      ...around.opening,
-      open,
-      tools,
-      accepted,
-    }),
-  );
-  const { catalog, world, projectAccepted: isAccepted } = opened;
+  const { accepted } = around;
+  const { catalog, world, projectAccepted: isAccepted } = await openDialogCatalog(at, { tools, accepted });
   if (typed !== undefined && name !== undefined) {
     const { flag, command } = typed;
     assertKnownModel(name, { from: modelFrom(flag), config: project.config, accepted: isAccepted, command });
   }
   const model = await findModel({ ...project, isAccepted, settings: grants.settings, name });
-  const prompts = () => ({ project, grants, accepted: isAccepted });
-  return { model, catalog, world, approvals: around.approvals, prompts };
+  return {
+    model,
+    catalog,
+    world,
+    approvals: around.approvals,
+    signal: signalAt(at),
+    prompts: promptsAt(at, isAccepted),
+  };
 }
 
-/** What a dialog needs of its project. */
-export interface DialogCatalog {
-  readonly catalog: Catalog;
-  readonly world?: World;
-  /** Whether what the project says of providers counts. */
-  readonly projectAccepted: boolean;
+/** The same where a record answers everything. */
+export function recordedDialog({ modelId, contextTokens }: DialogInput, at: StartPlace): OpenedDialog {
+  return {
+    model: silentModel({ id: modelId, contextTokens }),
+    catalog: EMPTY_CATALOG,
+    approvals: undefined,
+    signal: signalAt(at),
+    prompts: promptsAt(at, false),
+  };
 }
 
 /** The gadgets that a model may be offered. Without tools no server is started, and a project that asks for nothing is not opened at all. */
 export async function openDialogCatalog(
-  project: ProjectSettings,
-  { open = openCatalog, ...options }: OpenCatalogOptions & {
-    readonly tools: readonly string[];
-    /** Opens them. Default: for this run alone. */
-    readonly open?: typeof openCatalog;
-  },
-): Promise<DialogCatalog> {
+  { project, grants, around }: StartPlace,
+  { tools, accepted }: { readonly tools: readonly string[]; readonly accepted: boolean | undefined },
+): Promise<typeof RECORDED> {
   const { config } = project;
-  const hasTools = options.tools.length > 0;
+  const hasTools = tools.length > 0;
   if (hasTools || Object.keys(config.project.parts).length > 0) {
-    return await open(project, {
-      ...options,
+    const { openCatalog: open = openCatalog } = around;
+    return await around.open(open(project, {
+      ...grants,
+      ...around.opening,
+      accepted,
       servers: hasTools,
-      late: !options.tools.some((name) => name.endsWith("__*")),
-    });
+      late: !tools.some((name) => name.endsWith("__*")),
+    }));
   }
-  config.notices.forEach(options.notice);
-  return { catalog: EMPTY_CATALOG, projectAccepted: false };
+  config.notices.forEach(around.opening.notice);
+  return RECORDED;
 }
 
 /** What a dialog is run with, besides its input. */
-export interface DialogMeans {
-  readonly model: Model;
-  readonly catalog: Catalog;
-  readonly world?: World;
-  readonly kept: Pick<KeptRun, "options"> | undefined;
-  readonly replay?: Replay;
-  /** Asks about what no flag allows; default: nobody. */
-  readonly approvals?: Approvals;
-  readonly signal: AbortSignal;
-  /** Where the prompts are that its calls may ask. */
-  readonly prompts: PromptCallsOptions["place"];
+export interface DialogMeans extends OpenedDialog {
+  readonly keeping: Keeping;
   /** Of a conversation: stops what is being answered. */
   readonly turn?: () => AbortSignal;
 }
 
+/** A question that can be asked. */
+export function readyAsk(input: DialogInput, opened: OpenedDialog): ReadyRun {
+  const { tools, schema } = input;
+  return {
+    start: { kind: "ask", input: toJson(input) },
+    shows: { asItComes: tools.length === 0 && schema === undefined, isJson: schema !== undefined },
+    events: (keeping) => ask(input.text ?? "", dialogOptions(input, { ...opened, keeping })),
+  };
+}
+
+/** A question that was begun, and goes on. */
+export async function askAgain({ run }: BegunRun, at: StartPlace): Promise<ReadyRun> {
+  const input = dialogInput(run.input);
+  const { tools, model: name } = input;
+  return { ...readyAsk(input, await openDialog(at, { tools, name })), start: run };
+}
+
 /** The input of a dialog as its engine takes it. */
 export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOptions {
-  const { model, catalog, world, kept, replay, approvals, signal, turn } = means;
+  const { model, catalog, world, keeping, approvals, signal, turn } = means;
   const { toolsMode, rounds, contractRetries, temperature } = input;
   return {
     model: turn === undefined ? model : stoppableModel(model, turn),
@@ -145,9 +167,8 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
     contract: input.schema && schemaContract(input.schema),
     ...(temperature === undefined ? {} : { sampling: { temperature } }),
     clock: world?.clock,
-    replay,
     approvals,
-    ...kept?.options,
+    ...keeping,
   };
 }
 
@@ -172,11 +193,6 @@ export interface DialogInput {
   /** How many answers may call gadgets. */
   readonly rounds: number;
   readonly contractRetries: number;
-}
-
-/** As a run keeps it. */
-export function dialogJson(input: DialogInput): Json {
-  return toJson(input);
 }
 
 /** What a run has kept. */

@@ -2,13 +2,13 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
 import {
+  EMPTY_CATALOG,
   FileError,
   isInside,
   type Json,
+  memoryFiles,
   ModelError,
   objectOrEmpty,
-  type RunEvent,
-  type RunJournal,
   type Secrets,
   type StoredFile,
   toJson,
@@ -29,23 +29,26 @@ import { DocumentBounds } from "../../project/document/grants.ts";
 import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
 import { type DocumentPlace, placeHome } from "../../project/document/place.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
-import { keepStdout } from "../../project/trust/grants.ts";
-import type { Approvals } from "../../run/approvals.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
 import { runDocumentFile } from "../../run/document/document.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
 import { readDocumentText } from "../../run/document/files.ts";
-import type { Replay } from "../../run/replay/replay.ts";
 import { ChangedError, UsageError } from "../exit_code.ts";
 import { budgetFrom, limitsFrom, numberFrom, textFrom } from "../input/kept_input.ts";
-import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
-import { type Keeping, openedCatalog, type ReadyRun, type StartPlace } from "./ready_run.ts";
+import { containersOf } from "../prompt/containers.ts";
+import {
+  type BegunRun,
+  openedCatalog,
+  promptsAt,
+  type ReadyRun,
+  signalAt,
+  type StartPlace,
+} from "./ready_run.ts";
 
 /** Opens a project for one document. */
 export async function openDocumentPlace(at: StartPlace): Promise<DocumentPlace> {
   const { project, grants, around } = at;
-  keepStdout(grants.flags);
   const bounds = new DocumentBounds(project.root);
   const opened = await openedCatalog(at, { against: (request) => bounds.against(request) });
   const canAsk = around.approvals !== undefined;
@@ -100,58 +103,71 @@ async function unusable(
   }
 }
 
-/** What a document runs with. */
-export interface DocumentRun {
-  readonly document: DocumentFile;
-  readonly input: DocumentRunInput;
-  readonly means: DocumentMeans;
-  readonly signal: AbortSignal | undefined;
-  readonly approvals: Approvals | undefined;
-  /** Where the prompts are that its tools may ask. */
-  readonly called: Pick<PromptCallsOptions, "place" | "catalog" | "world" | "canAsk">;
-  /** Answers every effect. */
-  readonly replay?: Replay;
-}
-
-/** Runs it. */
-export function documentEvents(run: DocumentRun, keeping: Keeping): AsyncIterable<RunEvent> {
-  const { document, input, means, signal, approvals, called, replay } = run;
-  const { budget, limits, model: modelName } = input;
-  return runDocumentFile({
-    document,
-    means,
-    input: {
-      text: input.text,
-      values: new Map(Object.entries(input.values)),
-      prompt: input.prompt,
-    },
-    containers: containersOf({ ...called, budget, limits, modelName }),
-    signal,
-    replay,
-    approvals,
-    ...keeping,
-  });
-}
-
-/** A checked document in its place; also one that was begun, and goes on. */
+/** A checked document that can begin; also one that was begun, and goes on. @param place undefined where a record answers everything */
 export function readyDocument(
-  place: DocumentPlace,
-  { document, input, results, around: { approvals, opening: { signal } } }: {
+  { document, input, results }: {
     readonly document: DocumentFile;
     readonly input: DocumentRunInput;
     readonly results: DocumentResults;
-    readonly around: Pick<StartPlace["around"], "approvals" | "opening">;
   },
+  at: StartPlace,
+  place: DocumentPlace | undefined,
 ): ReadyRun {
-  const means = homeMeans(placeHome(place), { wishes: input, result: (document) => results.keep(document) });
+  const { accepted = false, catalog = EMPTY_CATALOG } = place ?? {};
+  const means = homeMeans(place === undefined ? RECORDED_HOME : placeHome(place), {
+    wishes: input,
+    result: (document) => results.keep(document),
+  });
   const { path, text } = document;
-  const { project, grants, accepted, catalog, canAsk } = place;
-  const called = { place: () => ({ project, grants, accepted }), catalog, canAsk };
+  const { values, prompt, budget, limits, model: modelName } = input;
+  const { approvals } = at.around;
+  const canAsk = approvals !== undefined;
   return {
-    start: { kind: "document", file: path, input: documentRunJson(input), files: [{ path, text }] },
-    events: (keeping) => documentEvents({ document, input, means, signal, approvals, called }, keeping),
+    start: { kind: "document", file: path, input: toJson(input), files: [{ path, text }] },
+    shows: { endsLine: true, results },
+    events: (keeping) =>
+      runDocumentFile({
+        document,
+        means,
+        input: { text: input.text, values: new Map(Object.entries(values)), prompt },
+        containers: containersOf({
+          place: promptsAt(at, accepted),
+          catalog,
+          canAsk,
+          budget,
+          limits,
+          modelName,
+        }),
+        signal: signalAt(at),
+        approvals,
+        ...keeping,
+      }),
   };
 }
+
+const untouched = (): never => {
+  throw new Error("A replay touches nothing");
+};
+
+const NO_FOLDER = "/";
+
+/** What a document meets where a record answers everything. */
+const RECORDED_HOME: DocumentHome = {
+  root: NO_FOLDER,
+  files: memoryFiles({}, { root: NO_FOLDER }),
+  shell: { run: untouched },
+  script: { command: "sh", args: () => [], inherit: [] },
+  grants: {
+    mayRun: untouched,
+    mayRead: untouched,
+    mayWrite: () => true,
+    isWriteListed: false,
+    mayConnect: untouched,
+  },
+  tools: { find: () => undefined, names: () => Promise.resolve([]) },
+  models: { problem: untouched, find: untouched },
+  narrow: () => undefined,
+};
 
 /** What a run of a document is made of: kept with the run, so that a resumed one is the same. */
 export interface DocumentRunInput {
@@ -181,11 +197,6 @@ export function textsOf(values: Readonly<Record<string, unknown>>): Readonly<Rec
       typeof value === "string" ? value : JSON.stringify(value),
     ]),
   );
-}
-
-/** As a run keeps it. */
-function documentRunJson(input: DocumentRunInput): Json {
-  return toJson(input);
 }
 
 /** What the project says of its documents, and the flags of a run. */
@@ -309,45 +320,32 @@ export class DocumentResults {
   }
 }
 
-/** A run that goes on. */
-interface ResumedRun {
-  readonly run: RunJournal;
-  /** What it began with, and what is said of it now. */
-  readonly input: Json;
-  /** Of the journal: what was masked is known again by them. */
-  readonly secrets: Secrets;
-}
-
-/** A document that goes on. */
-interface ResumedDocument {
-  readonly ready: ReadyRun;
-  readonly results: DocumentResults;
-}
-
 /** The run of a document, as the document was when it began. @throws {UsageError} when the document cannot be had */
-export async function resumedDocument(
-  { run, input: kept, secrets }: ResumedRun,
-  at: StartPlace,
-): Promise<ResumedDocument> {
-  const { project, around } = at;
-  const [stored] = run.run.files ?? [];
+export async function documentAgain({ id, run, secrets }: BegunRun, at: StartPlace): Promise<ReadyRun> {
+  const { project, isRecorded } = at;
+  const [stored] = run.files ?? [];
   if (stored === undefined) {
-    throw new UsageError(`Run ${run.id} has lost its document: begin anew`, "resume");
+    throw new UsageError(
+      isRecorded
+        ? `${JSON.stringify(id)} has no document in it`
+        : `Run ${id} has lost its document: begin anew`,
+      isRecorded ? "run" : "resume",
+    );
   }
   const text = await textAsItWas(stored, { root: project.root, secrets });
-  const place = await openDocumentPlace(at);
-  const input = documentRunInput(kept);
+  const place = isRecorded ? undefined : await openDocumentPlace(at);
+  const input = documentRunInput(run.input);
   const results = new DocumentResults(input.out, project);
   const document = await readDocument(text, { path: stored.path });
-  return { ready: readyDocument(place, { document, input, results, around }), results };
+  return { ...readyDocument({ document, input, results }, at, place), start: run };
 }
 
 /** Secrets in a document are not kept with it: where it had some, the file has to be there as it was. @throws {UsageError} when it is not */
 async function textAsItWas(
   { path, text }: StoredFile,
-  { root, secrets }: { readonly root: string; readonly secrets: Secrets },
+  { root, secrets }: { readonly root: string; readonly secrets: Secrets | undefined },
 ): Promise<string> {
-  if (!text.includes("[secret ")) return text;
+  if (secrets === undefined || !text.includes("[secret ")) return text;
   const now = await readDocumentText(hostFiles({ root }), path).catch(() => undefined);
   if (now !== undefined && secrets.mask(now) === text) return now;
   throw new ChangedError(

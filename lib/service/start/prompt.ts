@@ -1,55 +1,107 @@
+import { type JsonObject, type Message, present, toJson } from "../../core/core.ts";
+import { hasContract } from "../../run/agent/prompt_run.ts";
+import type { Budget } from "../../run/budget.ts";
+import { UsageError } from "../exit_code.ts";
 import { UnknownNameError } from "../prompt/find.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { checkedInput } from "../input/checked_input.ts";
+import type { PromptInput } from "../input/prompt_input.ts";
 import { type OpenedPromptRun, openPromptRun, type OpenPromptRunOptions } from "../prompt/open.ts";
 import {
-  askedInput,
+  assertSamePrompt,
   openedInput,
   promptEvents,
   type PromptRunInput,
-  promptRunJson,
+  promptRunInput,
   renderedPrompts,
 } from "../prompt/run.ts";
 import { fieldError, ServiceError, type StartRun } from "../service.ts";
-import type { ReadyRun, StartPlace } from "./ready_run.ts";
+import type { BegunRun, ReadyRun, StartPlace } from "./ready_run.ts";
 
-/** A prompt of the registry, or a tactic, that somebody wishes to run. */
-export type PromptWish = Extract<StartRun, { readonly kind: "prompt" }>;
-
-/** @throws {ServiceError} `not-found`, `invalid`; {UsageError} for values that do not fit, {PromptError}, {ModelError} */
-export async function startPrompt(wish: PromptWish, at: StartPlace): Promise<ReadyRun> {
-  const { path, input = {}, say, profile, model, budget } = wish;
-  const opened = await openWished({ path, profile, model }, at);
-  if (say !== undefined && opened.found.kind === "tactic") {
-    throw fieldError(
-      "say",
-      `say: ${JSON.stringify(path)} is a tactic, and only a prompt can be a system prompt: leave "say" out`,
-    );
-  }
-  const values = checkedInput({ values: input, texts: new Set() }, {
-    prompts: renderedPrompts(opened, { say }),
-    located: opened.opened.located,
-    command: "run",
-    as: "field",
-  });
-  return readyPrompt(opened, {
-    ...at,
-    input: {
-      ...askedInput({ path, say, profile, values, temperature: undefined }),
-      ...openedInput(opened, { project: at.project, flags: {} }),
-      budget: wishedBudget(at.project, budget),
-    },
-  });
+/** What is asked, and with what. */
+export interface AskedPrompt extends OpenPromptRunOptions {
+  readonly command: "run" | "ask" | "chat";
+  /** The prompt is the system prompt, and this is said. */
+  readonly say?: string;
+  /** What was said before, in place of `say`. */
+  readonly history?: readonly Message[];
+  readonly given: PromptInput;
+  readonly temperature?: number;
+  /** Of a record: what is put over the one that it has. */
+  readonly budget: Budget;
+  readonly flags?: Parameters<typeof openedInput>[1]["flags"];
+  /** What a record has, which is run again: what is said here is put over it. */
+  readonly recorded?: PromptRunInput;
 }
 
-/** Opens what somebody wishes to ask. @throws {ServiceError} `not-found`; {UsageError}, {PromptError}, {ModelError} */
-export async function openWished(
-  wanted: Pick<OpenPromptRunOptions, "path" | "profile" | "model">,
-  { project, grants, around }: StartPlace,
-): Promise<OpenedPromptRun> {
+/** A prompt that was opened, and what it is asked. */
+export interface OpenedQuestion {
+  readonly opened: OpenedPromptRun;
+  readonly input: PromptRunInput;
+}
+
+/** Opens a prompt, and looks at what it is to be asked. @throws {UsageError}, {PromptError}, {ModelError}; {ServiceError} where fields say it */
+export async function openQuestion(asked: AskedPrompt, at: StartPlace): Promise<OpenedQuestion> {
+  const { path, say, history, profile, given, temperature, budget, flags = {}, recorded, command, as } =
+    asked;
+  const opened = await openPromptRun(at, asked);
+  if (say !== undefined && opened.found.kind === "tactic") throw noSystemPrompt(path, as);
+  const values = checkedInput(given, {
+    prompts: renderedPrompts(opened, { say: history === undefined ? say : "" }),
+    located: opened.opened.located,
+    command,
+    isReplay: recorded !== undefined,
+    as,
+  });
+  const said = { path, ...present({ say, history, profile, temperature }) };
+  return {
+    opened,
+    input: recorded === undefined
+      ? { ...said, values, ...openedInput(opened, { project: at.project, flags }), budget }
+      : {
+        ...recorded,
+        ...said,
+        values: { ...recorded.values, ...values },
+        budget: { ...recorded.budget, ...budget },
+      },
+  };
+}
+
+function noSystemPrompt(path: string, as: AskedPrompt["as"]): Error {
+  const name = JSON.stringify(path);
+  if (as !== "field") {
+    return new UsageError(
+      `${name} is a tactic, and --prompt takes a prompt: orrery run ${path} runs it`,
+      "ask",
+    );
+  }
+  const message = `say: ${name} is a tactic, and only a prompt can be a system prompt: leave "say" out`;
+  return fieldError("say", message);
+}
+
+/** A prompt of the registry, or a tactic, that somebody wishes to run; or a profile, with what was said so far. */
+export type PromptWish =
+  & Pick<AskedPrompt, "path" | "say" | "history" | "profile">
+  & Pick<StartRun, "model" | "budget">
+  & { readonly input?: JsonObject };
+
+/** @throws {ServiceError} `not-found`, `invalid`; {UsageError} for values that do not fit, {PromptError}, {ModelError} */
+export async function startPrompt(
+  { input: values = {}, budget, model, profile, ...wish }: PromptWish,
+  at: StartPlace,
+): Promise<ReadyRun> {
   try {
-    const options = { ...wanted, around, grants, command: "ask", as: "field" } as const;
-    return await openPromptRun(project, options);
+    return readyPrompt(
+      await openQuestion({
+        ...wish,
+        model,
+        profile,
+        given: { values, texts: new Set() },
+        budget: wishedBudget(at.project, budget),
+        command: "ask",
+        as: "field",
+      }, at),
+    );
   } catch (error) {
     if (!(error instanceof UnknownNameError)) throw error;
     throw new ServiceError(error.message, { code: "not-found" });
@@ -57,16 +109,31 @@ export async function openWished(
 }
 
 /** An opened prompt with what it is asked; also one that was begun, and goes on. */
-export function readyPrompt(
-  opened: OpenedPromptRun,
-  { input, project, grants, around: { opening: { signal = new AbortController().signal } } }: StartPlace & {
-    readonly input: PromptRunInput;
-  },
-): ReadyRun {
+export function readyPrompt({ opened, input }: OpenedQuestion): ReadyRun {
   const { path, profile } = input;
-  const prompts = () => ({ project, grants, accepted: opened.accepted });
+  const prompt = opened.found.kind === "prompt" ? opened.found.prompt : undefined;
+  const isJson = prompt !== undefined && hasContract(prompt);
   return {
-    start: { kind: "prompt", file: path || profile || "ask", input: promptRunJson(input) },
-    events: (options) => promptEvents({ input, opened, kept: { options }, prompts, signal }),
+    start: { kind: "prompt", file: path || profile || "ask", input: toJson(input) },
+    shows: { asItComes: prompt !== undefined && !isJson && prompt.tools.length === 0, isJson },
+    events: (keeping) => promptEvents({ input, opened, keeping }),
   };
+}
+
+/** A prompt that was begun, and goes on. @throws {UsageError} when it has changed since */
+export async function promptAgain(begun: BegunRun, at: StartPlace): Promise<ReadyRun> {
+  return { ...readyPrompt(await sameQuestion(begun, at)), start: begun.run };
+}
+
+/** The same prompt as then, opened. @throws {UsageError} when it has changed since */
+export async function sameQuestion(
+  { id, run }: BegunRun,
+  at: StartPlace,
+  more: Pick<OpenPromptRunOptions, "isTalk"> = {},
+): Promise<OpenedQuestion> {
+  const input = promptRunInput(run.input);
+  const { path, profile, model } = input;
+  const opened = await openPromptRun(at, { path, profile, model, command: "resume", ...more });
+  assertSamePrompt(opened.found, input, id);
+  return { opened, input };
 }

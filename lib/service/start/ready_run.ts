@@ -1,14 +1,26 @@
-import type { Catalog, RunEvent, RunStart } from "../../core/core.ts";
-import type { RunGrants } from "../../project/trust/grants.ts";
+import { loadConfig } from "../../catalog/config/load.ts";
+import {
+  type Catalog,
+  EMPTY_CATALOG,
+  memoryFiles,
+  type RunEvent,
+  type RunStart,
+  type Secrets,
+} from "../../core/core.ts";
+import { keepStdout, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import type { FoundSecret, KeptRun } from "../../project/open_run.ts";
 import {
+  isProjectAccepted,
   openCatalog,
   type OpenCatalogOptions,
   type OpenedCatalog,
+  openSettings,
   type ProjectSettings,
 } from "../../project/project.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { RunOptions } from "../../run/run.ts";
+import type { PromptCallsOptions } from "../prompt/containers.ts";
+import type { DocumentResults } from "./document.ts";
 
 /** What a run is opened with: who is asked, who is told, and what ends it. */
 export interface RunSurroundings {
@@ -37,17 +49,45 @@ export interface StartPlace {
   readonly grants: RunGrants;
   /** Its `opening.signal` aborts the run. */
   readonly around: RunSurroundings;
+  /** A record answers everything: no gadget is opened, and no model is found. Default false. */
+  readonly isRecorded?: boolean;
+  /** Where the prompts are that its calls may ask. Default: in the project. */
+  readonly prompts?: PromptCallsOptions["place"];
 }
 
-/** What an engine gets besides: where its steps survive, what is masked, who records it, and what stops it. */
+/** What an engine gets besides: where its steps survive or are answered from, what is masked, who records it, and what stops it. */
 export type Keeping = KeptRun["options"] & Pick<RunOptions, "stop">;
 
 /** A run that can begin: everything about it was looked at, and nothing has run. */
 export interface ReadyRun {
   /** What is kept of it before its first step, so that whoever goes on with it has the same. */
   readonly start: RunStart;
+  readonly shows: ShownResult;
   /** Runs it; to be called once. */
   events(keeping: Keeping): AsyncIterable<RunEvent>;
+}
+
+/** How what comes of a run is shown. */
+export interface ShownResult {
+  /** The answer is any text, and nothing can come before it: it may be shown while it comes. */
+  readonly asItComes?: boolean;
+  /** A value that is text is JSON too. */
+  readonly isJson?: boolean;
+  /** A line end is put behind a value that is text. */
+  readonly endsLine?: boolean;
+  /** Of a text of calls: what a call begins with. */
+  readonly marker?: string;
+  /** Of a document. */
+  readonly results?: DocumentResults;
+}
+
+/** A run that was begun, or recorded, and is to be made ready again. */
+export interface BegunRun {
+  readonly id: string;
+  /** What it began with; its `input` with what is said of it now. */
+  readonly run: RunStart;
+  /** Of the journal: what was masked is known again by them. */
+  readonly secrets?: Secrets;
 }
 
 /** The gadgets of a project for a run, to be closed at its end. @throws {InterruptedError} when Ctrl-C came first */
@@ -55,6 +95,56 @@ export function openedCatalog(
   { project, grants, around }: StartPlace,
   more: Pick<OpenCatalogOptions, "calls" | "servers" | "against"> = {},
 ): Promise<OpenedCatalog> {
+  keepStdout(grants.flags);
   const open = around.openCatalog ?? openCatalog;
   return around.open(open(project, { ...grants, ...around.opening, late: true, ...more }));
+}
+
+/** Where the prompts are that the calls of a run may ask. @param accepted whether what the project says for itself counts */
+export function promptsAt(
+  { project, grants, prompts }: StartPlace,
+  accepted: boolean,
+): PromptCallsOptions["place"] {
+  return prompts ?? (() => ({ project, grants, accepted }));
+}
+
+/** What ends the run. */
+export function signalAt({ around: { opening: { signal } } }: StartPlace): AbortSignal {
+  return signal ?? new AbortController().signal;
+}
+
+/** What is opened where a record answers everything. */
+export const RECORDED: Pick<OpenedCatalog, "catalog" | "projectAccepted"> & Partial<OpenedCatalog> = {
+  catalog: EMPTY_CATALOG,
+  projectAccepted: false,
+};
+
+/**
+ * Where a record answers everything, and nobody is asked anything. The project itself is opened by the first call that asks a prompt of it: those
+ * are the program of the record, as they are now.
+ *
+ * @param folder in that project
+ */
+export async function recordedPlace(
+  folder: string,
+  { cwd, grants, signal }: { readonly cwd: string; readonly grants: RunGrants; readonly signal: AbortSignal },
+): Promise<StartPlace> {
+  const config = await loadConfig(cwd, memoryFiles({}, { root: cwd }), { look: () => "nothing" });
+  const asked = { user: NOBODY, notice: () => undefined };
+  return {
+    isRecorded: true,
+    project: { root: cwd, cwd, config },
+    grants,
+    around: {
+      opening: { ...asked, signal },
+      approvals: undefined,
+      found: [],
+      unlessAborted: (opening) => opening,
+      open: (opening) => opening,
+    },
+    prompts: async () => {
+      const project = await openSettings(folder, { cwd });
+      return { project, accepted: await isProjectAccepted({ ...project, ...grants, ...asked }), grants };
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import { type RunJournal, StepNotFoundError, type StepRecord, type User } from "../../core/core.ts";
 import { shellWord } from "../../policy/refusal.ts";
-import { NOBODY } from "../../project/trust/grants.ts";
 import { printableLine } from "../../render/shown_text.ts";
 import { UsageError } from "../exit_code.ts";
 import { fieldError, ServiceError } from "../service.ts";
@@ -95,38 +94,22 @@ function whatItWas({ key, name, input }: StepRecord): string {
   return printableLine(`${key}: ${name} ${shown}`);
 }
 
-/** What is said of steps whose end is not known. */
-type SaidOfSteps = { readonly [Decision in keyof Decisions]?: Decisions[Decision] | undefined };
-
-/** The same, before a run goes on. */
-interface SettleWishes extends SaidOfSteps {
-  /** As the journal has read them. */
-  readonly steps: readonly StepRecord[];
-}
-
 /**
- * Settles them.
+ * Settles them before a run goes on, where nobody can be asked.
  *
- * @throws {ServiceError} `unverified` with `details.steps`, `{key, name, input}` each, when nobody has said what to do with them; `invalid`
- * for keys that are none
+ * @param settle gives those that nobody has decided about
+ * @throws {ServiceError} `unverified` with `details.steps`, `{key, name, input}` each, when there are some; `invalid` for keys that are none
  */
-export async function settleRun(
-  run: Pick<RunJournal, "id" | "settle">,
-  { steps, rerun, skip }: SettleWishes,
-): Promise<void> {
-  const settle = (decisions: Decisions) => settleSteps(run, { steps, decisions, user: NOBODY });
-  await settled(run.id, { wishes: { rerun, skip }, settle });
-}
-
-/** The same for whoever settles them in another way. @param settling `settle` gives those that nobody has decided about */
 export async function settled(
   id: string,
-  { wishes: { rerun = [], skip = [] }, settle }: {
-    readonly wishes: SaidOfSteps;
-    readonly settle: (decisions: Decisions) => Promise<readonly StepRecord[]>;
-  },
+  { rerun = [], skip = [] }: Partial<Decisions>,
+  settle: (decisions: Decisions) => Promise<readonly StepRecord[]>,
 ): Promise<void> {
-  assertOnce({ rerun, skip });
+  const both = rerun.find((key) => skip.includes(key));
+  if (both !== undefined) {
+    const message = `rerun and skip both name ${JSON.stringify(both)}: leave it out of one of them`;
+    throw fieldError("skip", message);
+  }
   let left: readonly StepRecord[];
   try {
     left = await settle({ rerun, skip });
@@ -135,13 +118,6 @@ export async function settled(
     throw fieldError("rerun", `rerun, skip: ${error.message}`);
   }
   if (left.length > 0) throw unverifiedError(id, left);
-}
-
-/** @throws {ServiceError} `invalid` */
-function assertOnce({ rerun, skip }: Decisions): void {
-  const both = rerun.find((key) => skip.includes(key));
-  if (both === undefined) return;
-  throw fieldError("skip", `rerun and skip both name ${JSON.stringify(both)}: leave it out of one of them`);
 }
 
 /** Nothing runs until somebody says what to do. */

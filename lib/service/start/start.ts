@@ -9,9 +9,7 @@ import { maybeRefusal } from "../../policy/refusal.ts";
 import { placeHome } from "../../project/document/place.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { wishedBudget } from "../input/budget.ts";
-import { checkedInput } from "../input/checked_input.ts";
 import { fileInProject } from "../project_files.ts";
-import { openedInput, renderedPrompts } from "../prompt/run.ts";
 import { fieldError, ServiceError, type StartRun } from "../service.ts";
 import { startCallFile, startCalls } from "./calls.ts";
 import {
@@ -24,7 +22,7 @@ import {
   settingsInput,
   textsOf,
 } from "./document.ts";
-import { openWished, readyPrompt, startPrompt } from "./prompt.ts";
+import { startPrompt } from "./prompt.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
 
 /** What is started where. */
@@ -115,26 +113,9 @@ type AskWish = Extract<StartRun, { readonly kind: "ask" }>;
  * @throws {ServiceError} `not-found`, `invalid` where the last message is not the user's; {UsageError}, {PromptError}, {ModelError}
  */
 async function startAsk(wish: AskWish, at: StartPlace): Promise<ReadyRun> {
-  const { messages, profile, model, budget } = wish;
   assertAsked(wish);
-  const opened = await openWished({ path: "", profile, model }, at);
-  const values = checkedInput({ values: {}, texts: new Set() }, {
-    prompts: renderedPrompts(opened, { say: "" }),
-    located: opened.opened.located,
-    command: "ask",
-    as: "field",
-  });
-  return readyPrompt(opened, {
-    ...at,
-    input: {
-      path: "",
-      profile,
-      history: messages,
-      values,
-      ...openedInput(opened, { project: at.project, flags: {} }),
-      budget: wishedBudget(at.project, budget),
-    },
-  });
+  const { messages: history, profile, model, budget } = wish;
+  return await startPrompt({ path: "", history, profile, model, budget }, at);
 }
 
 /** @throws {ServiceError} `invalid` */
@@ -168,11 +149,7 @@ async function startDocument(wish: DocumentWish, at: StartPlace): Promise<ReadyR
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
   if (checked === undefined) throw problemsError(problems.map(withoutFlag));
   for (const problem of problems) around.opening.notice(problemLine(problem));
-  return readyDocument(place, {
-    ...checked,
-    results: new DocumentResults(checked.input.out, project),
-    around,
-  });
+  return readyDocument({ ...checked, results: new DocumentResults(checked.input.out, project) }, at, place);
 }
 
 /** Whoever asks here fills in fields, and has no command line. */

@@ -20,19 +20,17 @@ import { maybeRefusal } from "../../policy/refusal.ts";
 import { conversationMeans, type ConversationPlace } from "../../project/conversation_means.ts";
 import { modelProblem, projectEmbedder } from "../../project/models.ts";
 import { projectCollection } from "../../project/project_collection.ts";
-import { keepStdout } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
 import type { ConversationMeans } from "../../run/conversation/work.ts";
 import { budgetFrom, limitsFrom, textFrom } from "../input/kept_input.ts";
-import { openedCatalog, type RunSurroundings } from "../start/ready_run.ts";
+import { openedCatalog, type StartPlace } from "../start/ready_run.ts";
 import { type AgentLine, type AgentMeets, agentNeeds, runStepProblem } from "./needs.ts";
 
 /** An agent that is about to talk. */
-export interface OpenAgentOptions extends Pick<ConversationPlace, "project" | "grants"> {
+export interface OpenAgentOptions extends StartPlace {
   readonly agent: AgentFile;
   readonly input: ConversationInput;
-  readonly around: RunSurroundings;
   /** It begins: its slots are filled. */
   readonly isNew: boolean;
   /** Nothing is written. */
@@ -57,8 +55,7 @@ export interface RefusedAgent {
  */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent | RefusedAgent> {
   const { agent, input, project, grants, around, isNew, isEphemeral } = options;
-  keepStdout(grants.flags);
-  const opened = await openedCatalog({ project, grants, around }, { servers: callsGadgets(agent) });
+  const opened = await openedCatalog(options, { servers: callsGadgets(agent) });
   const { catalog, world, projectAccepted: accepted } = opened;
   const place: ConversationPlace = { project, grants, catalog, world, accepted };
   const collection = await openedCollection(input, { place, isEphemeral });

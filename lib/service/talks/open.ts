@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import {
   FileError,
-  type Journal,
   type JsonObject,
   ProblemsError,
   type RunEvent,
@@ -17,57 +16,42 @@ import { readAgentFile } from "../../parse/agent/read.ts";
 import { openJournal } from "../../project/open_journal.ts";
 import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
-import { dropGrants, keepGrants } from "../../project/trust/grants.ts";
 import { ConversationError, type ConversationErrorCode } from "../../run/conversation/work.ts";
 import { UsageError } from "../exit_code.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
 import { fileInProject } from "../project_files.ts";
 import { type BeginTalk, fieldError, ServiceError, type ServiceErrorCode } from "../service.ts";
-import type { RunSurroundings, StartPlace } from "../start/ready_run.ts";
-import { type ConversationInput, openAgent, type OpenAgentOptions, type RefusedAgent } from "./agent.ts";
+import type { StartPlace } from "../start/ready_run.ts";
+import type { ConversationInput, OpenAgentOptions, RefusedAgent } from "./agent.ts";
 import type { AgentLine } from "./needs.ts";
-import { conversationHome, type ConversationHomeOptions, ConversationSession } from "./session.ts";
+import {
+  type ConversationSession,
+  openSession,
+  type OpenSessionOptions,
+  type SessionStore,
+} from "./session.ts";
 import { NOBODY_NAMED } from "./state.ts";
 
 /** A conversation that a turn is made of. */
-export interface TalkPlace {
-  readonly id: string;
+export interface TalkPlace
+  extends Pick<OpenSessionOptions, "id" | "isNew" | "isEphemeral" | "drain">, SessionStore {
   /** The file of its agent, relative to the root. */
   readonly file: string;
   readonly at: StartPlace;
-  readonly journal: Journal;
-  readonly secrets: Secrets;
-  readonly isEphemeral: boolean;
-  /** The journal does not have it yet. */
-  readonly isNew: boolean;
-  /** Stops the turn when the process is about to end. */
-  readonly drain?: ConversationHomeOptions["drain"];
 }
 
 /** Opens a conversation for a turn. @param inputOf what it is made of, once its agent is known @throws {ProblemsError} with everything that is wrong or missing, {ServiceError} `gone`, `not-found` */
 export async function openTalk(
-  { id, file, at, journal, secrets, isEphemeral, isNew, drain }: TalkPlace,
+  { file, at, journal, secrets, ...talk }: TalkPlace,
   inputOf: (agent: AgentFile) => ConversationInput | Promise<ConversationInput>,
 ): Promise<ConversationSession> {
-  const { project, grants, around } = at;
-  const agent = await readAgent(file, { root: project.root, isNew });
+  const agent = await readAgent(file, { root: at.project.root, isNew: talk.isNew });
   const input = await inputOf(agent);
-  const opened = await openAgent({ agent, input, project, grants, around, isNew, isEphemeral });
-  if (!("means" in opened)) throw agentError(opened.problems);
-  const home = conversationHome({
-    ...opened,
-    agent,
-    input,
-    journal,
-    secrets,
-    around,
-    drain,
-  });
-  const keep = async (other: string) => isEphemeral ? undefined : await keepGrants(other, grants, project);
   try {
-    const session = new ConversationSession({ home, id, isNew, keepGrants: keep });
-    await keep(id);
+    const session = await openSession({ ...talk, ...at, agent, input, store: () => ({ journal, secrets }) });
+    if ("problems" in session) throw agentError(session.problems);
+    await session.keepGrants();
     return session;
   } catch (error) {
     throw talkError(error);
@@ -218,51 +202,33 @@ function agentError(problems: readonly AgentLine[]): ProblemsError {
 
 // What `run` and `chat` have in common: everything is looked at before the first step, and nothing is kept of what is refused.
 
-/** A conversation that is to begin. */
-type BeginConversationOptions = Omit<OpenAgentOptions, "isNew">;
-
 /** A conversation that can begin. */
 interface BegunConversation {
   readonly agent: AgentFile;
   readonly session: ConversationSession;
   /** It can be gone on with. */
   readonly isKept: boolean;
-  /** Puts away what it is held with, when the conversation has come to its end or not. */
-  close(isCompleted: boolean): void;
 }
 
 /** Opens all that a new conversation needs; or gives what is missing. */
 export async function beginConversation(
-  options: BeginConversationOptions,
+  options: Omit<OpenAgentOptions, "isNew">,
 ): Promise<BegunConversation | RefusedAgent> {
-  const { agent, project, grants, isEphemeral } = options;
-  const opened = await openAgent({ ...options, isNew: true });
-  if (!("means" in opened)) return opened;
-  const secrets = secretsOf(options);
-  const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(project.root, { secrets });
-  const keep = async (id: string) => isEphemeral ? undefined : await keepGrants(id, grants, project);
-  const home = conversationHome({ ...options, ...opened, journal, secrets });
-  const id = newRunId(Date.now());
-  await keep(id);
-  const session = new ConversationSession({ home, id, isNew: true, keepGrants: keep });
-  return { agent, session, isKept: !isEphemeral, close: closing(journal, session) };
+  const { agent, project, isEphemeral } = options;
+  const store = () => {
+    const secrets = secretsOf(options);
+    const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(project.root, { secrets });
+    return { journal, secrets };
+  };
+  const session = await openSession({ ...options, id: newRunId(Date.now()), isNew: true, store });
+  if ("problems" in session) return session;
+  await session.keepGrants();
+  return { agent, session, isKept: !isEphemeral };
 }
 
 /** Also of the servers that were started. */
-function secretsOf({ project: { config }, grants: { settings }, around }: {
-  readonly project: OpenAgentOptions["project"];
-  readonly grants: OpenAgentOptions["grants"];
-  readonly around: RunSurroundings;
-}): Secrets {
+function secretsOf({ project: { config }, grants: { settings }, around }: StartPlace): Secrets {
   const secrets = runSecrets({ config, settings });
   for (const { name, value } of around.found) secrets.add(name, value);
   return secrets;
-}
-
-/** What it was allowed is forgotten with its end. */
-export function closing(journal: Journal, session: ConversationSession): BegunConversation["close"] {
-  return (isCompleted) => {
-    journal[Symbol.dispose]();
-    if (isCompleted) dropGrants(session.live.id);
-  };
 }

@@ -10,23 +10,43 @@ import {
   turnKey,
   type User,
 } from "../../core/core.ts";
-import type { AgentFile } from "../../parse/agent/agent.ts";
+import { dropGrants, keepGrants } from "../../project/trust/grants.ts";
 import type { ConversationModels } from "../../run/conversation/work.ts";
 import { type ConversationHome, LiveConversation } from "../../run/conversation/conversation.ts";
 import { messagesFrom } from "../input/kept_input.ts";
-import { conversationAbout, type ConversationInput, type OpenedAgent } from "./agent.ts";
+import {
+  conversationAbout,
+  openAgent,
+  type OpenAgentOptions,
+  type OpenedAgent,
+  type RefusedAgent,
+} from "./agent.ts";
 import { containersOf } from "../prompt/containers.ts";
-import type { RunSurroundings } from "../start/ready_run.ts";
+import { promptsAt } from "../start/ready_run.ts";
 import { type Decisions, settleSteps } from "../start/settle.ts";
 
-/** What a conversation of the command line is held with. */
-export interface ConversationSessionOptions {
-  readonly home: Omit<ConversationHome, "signal">;
+/** A conversation that is to be held. */
+export interface OpenSessionOptions extends OpenAgentOptions {
   readonly id: string;
-  /** The store does not have it yet. */
-  readonly isNew: boolean;
-  /** Keeps what it may do for another one that goes on in its place. Default: nothing is kept. */
-  readonly keepGrants?: (id: string) => Promise<void>;
+  /** Where it is kept; asked for once its agent has all that it needs. */
+  readonly store: () => SessionStore;
+  /** Stops a turn when the process is about to end. */
+  readonly drain?: ConversationHome["drain"];
+}
+
+/** Where conversations are kept. */
+export interface SessionStore {
+  readonly journal: Journal;
+  /** What it masks. */
+  readonly secrets: Secrets;
+}
+
+/** Opens all that a conversation needs; or gives what is missing, of which nothing is kept. @throws {ConversationError} `gone`; as `openAgent` */
+export async function openSession(
+  options: OpenSessionOptions,
+): Promise<ConversationSession | RefusedAgent> {
+  const opened = await openAgent(options);
+  return "problems" in opened ? opened : new ConversationSession(options, opened);
 }
 
 /** Where a conversation went back to. */
@@ -35,21 +55,56 @@ export interface WentBack {
   readonly turn: number;
 }
 
-/** A conversation of the command line. When it goes back to an earlier turn another one takes its place, and the old one stays as it is. */
+/** A conversation that is held. When it goes back to an earlier turn another one takes its place, and the old one stays as it is. */
 export class ConversationSession {
-  readonly #options: ConversationSessionOptions;
-  readonly #journal: SettledJournal;
+  readonly #options: OpenSessionOptions;
+  readonly #journal: Journal;
+  readonly #home: Omit<ConversationHome, "signal">;
+  /** What the user said of steps whose end is not known: kept until its next turn, for which it is opened anew. */
+  readonly #reruns = new Set<string>();
+  #before = 0;
   #stop = new AbortController();
   #live: LiveConversation;
 
   /** @throws {ConversationError} `gone` */
-  constructor(options: ConversationSessionOptions) {
-    const { id, isNew, home } = options;
-    const { means, journal } = home;
+  constructor(options: OpenSessionOptions, { place, means }: OpenedAgent) {
+    const { id, isNew, agent, input, project, around: { approvals }, drain } = options;
+    const { scope, context, given, model: modelName, budget, limits } = input;
+    const { accepted, catalog, world } = place;
+    const { journal, secrets } = options.store();
     const models = isNew ? means.models : goingOn(means.models, () => journal.read(id));
-    this.#options = { ...options, home: { ...home, means: { ...means, models } } };
-    this.#journal = settledJournal(journal);
-    this.#live = isNew ? LiveConversation.begin(id, this.#home) : LiveConversation.open(id, this.#home);
+    this.#options = options;
+    this.#journal = journal;
+    this.#home = {
+      agent,
+      means: { ...means, models },
+      journal,
+      scope,
+      context,
+      given,
+      about: conversationAbout(input),
+      maxSteps: project.config.conversations.steps,
+      clock: world.clock,
+      secrets,
+      containers: containersOf({
+        place: promptsAt(options, accepted),
+        catalog,
+        world,
+        canAsk: approvals !== undefined,
+        budget,
+        limits,
+        modelName,
+      }),
+      approvals,
+      drain,
+      onOpen: (run) => {
+        for (const key of this.#reruns) run.settle(key, "rerun");
+        this.#reruns.clear();
+        this.#before = run.lastSeq;
+      },
+    };
+    const { signal } = this.#stop;
+    this.#live = LiveConversation[isNew ? "begin" : "open"](id, { ...this.#home, signal });
   }
 
   get live(): LiveConversation {
@@ -58,7 +113,7 @@ export class ConversationSession {
 
   /** `seq` of the last event that was kept when its last turn was opened; 0 where there was none. */
   get before(): number {
-    return this.#journal.before;
+    return this.#before;
   }
 
   /** The turn that was begun last was interrupted. */
@@ -92,7 +147,7 @@ export class ConversationSession {
     try {
       const settle: RunJournal["settle"] = (key, decision) => {
         run.settle(key, decision);
-        if (decision === "rerun") this.#journal.rerun(key);
+        if (decision === "rerun") this.#reruns.add(key);
       };
       return await settleSteps({ settle }, { steps, decisions, user });
     } finally {
@@ -102,25 +157,33 @@ export class ConversationSession {
 
   /** Takes back the last turns. @throws {RangeError} when there are not so many */
   async back(count: number): Promise<WentBack> {
-    const { keepGrants } = this.#options;
     const turns = this.#live.turns + (this.isInterrupted ? 1 : 0);
     const turn = turns - count;
     if (turn < 0) {
       throw new RangeError(`There ${turns === 1 ? "is 1 turn" : `are ${turns} turns`} to take back`);
     }
     const id = this.#journal.branch(this.#live.id, { turn });
-    await keepGrants?.(id);
+    await this.keepGrants(id);
     this.#reopen(id);
     return { turn };
   }
 
-  #reopen(id: string): void {
-    this.#stop = new AbortController();
-    this.#live = LiveConversation.open(id, this.#home);
+  /** What it may do is there for whoever goes on with it. */
+  async keepGrants(id: string = this.#live.id): Promise<void> {
+    const { isEphemeral, grants, project } = this.#options;
+    if (!isEphemeral) await keepGrants(id, grants, project);
   }
 
-  get #home(): ConversationHome {
-    return { ...this.#options.home, journal: this.#journal, signal: this.#stop.signal };
+  /** Closes its store; what it was allowed is forgotten with its end. */
+  close(): void {
+    const { status, id } = this.#live;
+    this.#journal[Symbol.dispose]();
+    if (status === "completed") dropGrants(id);
+  }
+
+  #reopen(id: string): void {
+    this.#stop = new AbortController();
+    this.#live = LiveConversation.open(id, { ...this.#home, signal: this.#stop.signal });
   }
 }
 
@@ -151,82 +214,4 @@ function ownQuestions(name: string, { steps, checkpoints }: RunTrace): readonly 
   return steps.slice(0, open < 0 ? steps.length : open).filter((step) =>
     step.kind === "model" && step.name === name && OWN_QUESTION.test(step.key)
   );
-}
-
-/** A journal that knows what the user said of steps whose end is not known, and where the run was that it has opened. */
-interface SettledJournal extends Journal {
-  /** `seq` of the last event when a run was opened last; 0 before the first. */
-  readonly before: number;
-  /** The run that is opened next does this step again. */
-  rerun(key: string): void;
-}
-
-/** Keeps the decisions until then: a conversation is opened anew for each of its turns. */
-function settledJournal(journal: Journal): SettledJournal {
-  const reruns = new Set<string>();
-  let before = 0;
-  return {
-    get before() {
-      return before;
-    },
-    rerun: (key) => void reruns.add(key),
-    open(id) {
-      const run = journal.open(id);
-      for (const key of reruns) run.settle(key, "rerun");
-      reruns.clear();
-      before = run.lastSeq;
-      return run;
-    },
-    create: (...given) => journal.create(...given),
-    list: (...given) => journal.list(...given),
-    read: (id) => journal.read(id),
-    events: (...given) => journal.events(...given),
-    conversation: (...given) => journal.conversation(...given),
-    fork: (...given) => journal.fork(...given),
-    branch: (...given) => journal.branch(...given),
-    slots: (scope) => journal.slots(scope),
-    remove: (id) => journal.remove(id),
-    [Symbol.dispose]: () => journal[Symbol.dispose](),
-  };
-}
-
-/** What a conversation of the command line is made of. */
-export interface ConversationHomeOptions extends OpenedAgent {
-  readonly agent: AgentFile;
-  readonly input: ConversationInput;
-  readonly journal: Journal;
-  readonly secrets: Secrets;
-  readonly around: Pick<RunSurroundings, "approvals">;
-  readonly drain?: ConversationHome["drain"];
-}
-
-/** The same for the engine. */
-export function conversationHome(
-  { agent, input, journal, secrets, around: { approvals }, place, means, drain }: ConversationHomeOptions,
-): Omit<ConversationHome, "signal"> {
-  const { project, grants, accepted, catalog, world } = place;
-  const { scope, context, given, model, budget, limits } = input;
-  return {
-    agent,
-    means,
-    journal,
-    scope,
-    context,
-    given,
-    about: conversationAbout(input),
-    maxSteps: project.config.conversations.steps,
-    clock: world.clock,
-    secrets,
-    containers: containersOf({
-      place: () => ({ project, grants, accepted }),
-      catalog,
-      world,
-      canAsk: approvals !== undefined,
-      budget,
-      limits,
-      modelName: model,
-    }),
-    approvals,
-    drain,
-  };
 }

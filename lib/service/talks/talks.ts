@@ -23,10 +23,10 @@ import {
   type Talks,
   type TalkState,
 } from "../service.ts";
-import type { StartPlace } from "../start/ready_run.ts";
-import { type Decisions, settled } from "../start/settle.ts";
+import { signalAt, type StartPlace } from "../start/ready_run.ts";
+import { settled } from "../start/settle.ts";
 import { conversationInput } from "./agent.ts";
-import { agentPath, begunTurn, openTalk, wishedTalk } from "./open.ts";
+import { agentPath, begunTurn, openTalk, type TalkPlace, wishedTalk } from "./open.ts";
 import type { ConversationSession } from "./session.ts";
 import { talkState } from "./state.ts";
 
@@ -103,8 +103,7 @@ class ProjectTalks implements OpenedTalks {
       canAsk,
       make: async (session, signal) => {
         if (session.isInterrupted) {
-          const settle = (decisions: Decisions) => session.settle({ user: NOBODY, decisions });
-          await settled(id, { wishes: { rerun, skip }, settle });
+          await settled(id, { rerun, skip }, (decisions) => session.settle({ user: NOBODY, decisions }));
         }
         return await begun(session, (live) => live.retry(), signal);
       },
@@ -153,18 +152,18 @@ class ProjectTalks implements OpenedTalks {
     readonly open: (place: TurnPlace) => Promise<ConversationSession>;
     readonly make: Make;
   }): Promise<RunHandle> {
-    const { journal, secrets, isEphemeral } = this.#host;
-    const held = await this.#host.hold({ id, file, canAsk });
-    const { at, drain } = held;
+    const host = this.#host;
+    const { journal, secrets, isEphemeral } = host;
     try {
-      const session = await open({ id, file, at, journal, secrets, isEphemeral, drain });
-      held.assertGoing();
-      const events = await make(session, at.around.opening.signal ?? new AbortController().signal);
-      const handle = held.follow(this.#untilOver(events, session), { before: session.before, startedAt });
+      const handle = await host.turn({ id, file, canAsk }, async (at, drain) => {
+        const session = await open({ id, file, at, journal, secrets, isEphemeral, drain });
+        host.assertGoing();
+        const events = await make(session, signalAt(at));
+        return { events: this.#untilOver(events, session), before: session.before, startedAt };
+      });
       for (const wake of this.#takeWaiting(id)) wake("turn");
       return handle;
     } catch (error) {
-      held.leave();
       if (isNew && !isEphemeral) dropGrants(id);
       throw error;
     }
@@ -263,10 +262,7 @@ function ofOwnBudget(id: string): ServiceError {
 }
 
 /** Where a turn is made. */
-type TurnPlace = Pick<HeldTurn, "at" | "drain"> & Pick<TalkHost, "journal" | "secrets" | "isEphemeral"> & {
-  readonly id: string;
-  readonly file: string;
-};
+type TurnPlace = Omit<TalkPlace, "isNew">;
 
 async function begun(
   session: ConversationSession,
@@ -352,8 +348,10 @@ export interface TalkHost {
   readonly secrets: Secrets;
   /** Nothing outlives this process. */
   readonly isEphemeral: boolean;
-  /** Takes a place among the runs of this process, for one turn. @throws {ServiceError} `busy`, `limit`, `stopping` */
-  hold(turn: TurnWish): Promise<HeldTurn>;
+  /** Takes a place among the runs of this process, for one turn. @throws {ServiceError} `busy`, `limit`, `stopping`, and what `begin` throws */
+  turn(wish: TurnWish, begin: BeginTurn): Promise<RunHandle>;
+  /** Asked last before a turn begins. @throws {ServiceError} `stopping` */
+  assertGoing(): void;
   /** A turn under way, or one that ended a while ago. */
   find(id: string): RunHandle | undefined;
   /** Of all turns so far. @throws {ServiceError} `not-found` */
@@ -370,24 +368,19 @@ export interface TurnWish {
   readonly canAsk: boolean;
 }
 
-/** What there was before a turn. */
-interface FollowTurnOptions {
+/**
+ * Opens a turn and begins it.
+ *
+ * @param at what it is opened with; its asks are those of the turn, and its signal stops it
+ * @param drain stops it behind the steps that are under way when the process is about to end; absent where it could not be gone on with
+ */
+type BeginTurn = (at: StartPlace, drain: DrainRun | undefined) => Promise<BegunTurn>;
+
+/** A turn that was begun, and what there was before. */
+interface BegunTurn {
+  readonly events: AsyncIterable<RunEvent>;
   /** `seq` of the last event of before; 0 where there was none. */
   readonly before: number;
   /** When its conversation began, ms since 1970; absent: now. */
   readonly startedAt?: number;
-}
-
-/** A place for a turn. */
-export interface HeldTurn {
-  /** What it is opened with; its asks are those of the turn, and its signal stops it. */
-  readonly at: StartPlace;
-  /** Stops it behind the steps that are under way when the process is about to end; absent where it could not be gone on with. */
-  readonly drain?: DrainRun;
-  /** Asked last before it begins. @throws {ServiceError} `stopping` */
-  assertGoing(): void;
-  /** Reads the events to their end, and gives the place back then. To be called once. */
-  follow(events: AsyncIterable<RunEvent>, options: FollowTurnOptions): RunHandle;
-  /** The turn does not begin. */
-  leave(): void;
 }

@@ -1,11 +1,11 @@
 // One run of a document: it is checked, then run. `--watch` comes here again and again.
-import { type RunEvent, type RunJournal, typedPath } from "../../../core/core.ts";
+import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
 import type { Terminal } from "../../../host/terminal/terminal.ts";
 import { documentPath, type DocumentPlace, placeHome } from "../../../project/document/place.ts";
-import { createRun, type KeptRun } from "../../../project/open_run.ts";
+import { createRun } from "../../../project/open_run.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
-import { printable, printableLine } from "../../../render/shown_text.ts";
+import { printable } from "../../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
 import type { SeenDocument } from "../../../service/look/document_outline.ts";
 import {
@@ -16,9 +16,9 @@ import {
   readyDocument,
 } from "../../../service/start/document.ts";
 import type { AroundRun, Interruptible } from "../around.ts";
-import { type DeliverOptions, endRun, toItsEnd } from "../end.ts";
+import { performRun } from "../perform.ts";
 import type { COMMANDS, ParsedCommand } from "../../flags/flags.ts";
-import { followRun, type RunView } from "../view.ts";
+import type { RunView } from "../view.ts";
 
 /** What the command line says of a run. */
 export interface DocumentCommand {
@@ -54,24 +54,10 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   await tell(problems, { ...command, ...project });
   if (checked === undefined) return EXIT.usage;
   const results = new DocumentResults(input.out, { ...project, onWritten: onResult });
-  const ready = readyDocument(place, { ...checked, results, around });
+  const ready = readyDocument({ ...checked, results }, { project, grants, around }, place);
   const kept = await createRun(ready.start, { ...project, grants, found: around.found }, flags);
   const keeping = { ...kept.options, ...(journal && { journal: journal(kept.options.journal) }) };
-  const exit = await performDocument({
-    terminal,
-    flags,
-    ...project,
-    view,
-    stop,
-    results,
-    kept,
-    events: ready.events(keeping),
-  });
-  const { warning } = results;
-  if (warning !== undefined && !flags.quiet) {
-    await terminal.stderr.write(`warning: ${printableLine(warning)}\n`);
-  }
-  return exit;
+  return await performRun(ready, { terminal, flags, place: project, view, stop, kept }, keeping);
 }
 
 async function tell(
@@ -109,58 +95,4 @@ function problemLines(
 /** What is wrong with a document by itself. */
 export function documentProblems({ file: { path, problems }, project }: SeenDocument): string {
   return problemLines(problems.map((problem) => ({ ...problem, file: path })), project);
-}
-
-/** A document that is about to run. */
-interface DocumentWork {
-  readonly terminal: Terminal;
-  readonly flags: DeliverOptions["flags"];
-  readonly root: string;
-  readonly cwd: string;
-  readonly view: RunView;
-  readonly stop: Interruptible;
-  readonly results: DocumentResults;
-  readonly kept: KeptRun | undefined;
-  /** Of its run. */
-  readonly events: AsyncIterable<RunEvent>;
-}
-
-/** Runs a document and delivers what it gives; gives the exit code. */
-export async function performDocument(work: DocumentWork): Promise<number> {
-  const { terminal, view, results, events } = work;
-  const shows = { ...work, view: typingPaths(view, work) };
-  const summary = await toItsEnd(work, () => followRun(events, shows));
-  const { shown } = results;
-  if (shown !== undefined) await terminal.stdout.write(shown);
-  return await endRun(summary, { ...work, isShown: shown !== undefined, endsLine: true });
-}
-
-/** Names files as they are typed in the working folder, which events name from the root (documents.md 1.3). */
-function typingPaths(
-  view: RunView,
-  place: Pick<DocumentWork, "root" | "cwd">,
-): Pick<RunView, "event" | "end"> {
-  if (place.root === place.cwd) return view;
-  const operation = (name: string): string =>
-    name.replace(
-      /^(@\S+ )(.+)(?=:\d+$)/,
-      (_, before: string, file: string) => before + typedPath(file, place),
-    );
-  const message = (text: string): string =>
-    text.replace(/^.+?(?=:\d+:\d+: error: )/, (file) => typedPath(file, place));
-  const typed = (event: RunEvent): RunEvent => {
-    if (event.type === "step-start") return { ...event, name: operation(event.name) };
-    if (event.type === "step-skip" && event.name !== undefined) {
-      return { ...event, name: operation(event.name) };
-    }
-    if (event.type === "warning" && event.file !== undefined) {
-      return { ...event, file: typedPath(event.file, place) };
-    }
-    if (event.type === "run-end" && event.error !== undefined) {
-      return { ...event, error: message(event.error) };
-    }
-    if (event.type !== "step-end" || event.error === undefined) return event;
-    return { ...event, error: { ...event.error, message: message(event.error.message) } };
-  };
-  return { event: (event) => view.event(typed(event)), end: () => view.end() };
 }

@@ -1,0 +1,147 @@
+// Any run from the moment it can begin: followed to its end, its result put where it belongs.
+import { dirname, resolve } from "node:path";
+import { objectOrEmpty, type RunEvent, typedPath } from "../../core/core.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
+import { createRun, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
+import type { ProjectSettings } from "../../project/project.ts";
+import { printable, printableLine } from "../../render/shown_text.ts";
+import { RUNS_AGAIN } from "../../service/start/kinds.ts";
+import type { RunGrants } from "../../project/trust/grants.ts";
+import {
+  type Keeping,
+  type ReadyRun,
+  recordedPlace,
+  type StartPlace,
+} from "../../service/start/ready_run.ts";
+import { type GrantFlags, grantsOf } from "../flags/grants.ts";
+import { type AroundRun, aroundRun, type Interruptible } from "./around.ts";
+import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
+import { assertSameText, openReplay } from "./record.ts";
+import { answerAround, followRun, type RunView } from "./view.ts";
+
+/** Where a run is shown. */
+export interface RunWork {
+  readonly terminal: Terminal;
+  readonly flags: DeliverOptions["flags"];
+  readonly place: Pick<ProjectSettings, "root" | "cwd">;
+  readonly view: RunView;
+  readonly stop: Interruptible;
+  readonly kept: KeptRun;
+}
+
+/** A run that begins here. */
+export interface BegunHere extends Omit<RunWork, "kept" | "place" | "flags"> {
+  readonly flags: RunWork["flags"] & KeepFlags;
+  readonly project: ProjectSettings;
+  readonly grants: RunGrants;
+  /** Stdin is read by the run itself. */
+  readonly usesStdin: boolean;
+  /** Answers it. Default: it begins to be kept when it is ready. */
+  readonly kept?: KeptRun;
+}
+
+/** Opens what is around a run, makes it ready, and runs it; gives the exit code. */
+export async function runHere(
+  work: BegunHere,
+  readied: (at: StartPlace & { readonly around: AroundRun }) => Promise<ReadyRun>,
+): Promise<number> {
+  const { terminal, flags, view, stop, project, grants, usesStdin } = work;
+  stop.onSecond(() => view.abandon());
+  await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin });
+  const ready = await readied({ project, grants, around });
+  const kept = work.kept ?? await createRun(ready.start, { ...project, grants, found: around.found }, flags);
+  return await performRun(ready, { ...work, place: project, kept });
+}
+
+/** Runs it to its end and delivers its result; gives the exit code. @param keeping what its engine gets, where that is not what is kept */
+export async function performRun(
+  ready: ReadyRun,
+  work: RunWork,
+  keeping: Keeping = work.kept.options,
+): Promise<number> {
+  const { start: { kind, file = "stdin" }, shows: { asItComes = false, marker, results, ...shows } } = ready;
+  const { terminal, flags, view, place } = work;
+  const isStreamed = asItComes && !flags.json && !flags.jsonl && flags.output === undefined;
+  const answer = isStreamed ? answerAround(work) : undefined;
+  const seen = kind === "document" ? typingPaths(view, place) : view;
+  const events = ready.events(keeping);
+  const summary = await toItsEnd(work, () => followRun(events, { ...work, view: seen, answer }));
+  const shown = results?.shown;
+  if (shown !== undefined) await terminal.stdout.write(shown);
+  const code = await endRun(summary, {
+    ...work,
+    ...shows,
+    cwd: place.cwd,
+    emptyNotice: marker && noCalls(file, marker),
+    isShown: isStreamed || shown !== undefined,
+  });
+  const warning = results?.warning;
+  if (warning !== undefined && !flags.quiet) {
+    await terminal.stderr.write(`warning: ${printableLine(warning)}\n`);
+  }
+  return code;
+}
+
+function noCalls(file: string, marker: string): string {
+  const name = file === "stdin" ? file : printable(JSON.stringify(file));
+  return `notice: nothing ran: no line of ${name} begins with ${printable(marker)}\n`;
+}
+
+/** Names files as they are typed in the working folder, which events of documents name from the root (documents.md 1.3). */
+function typingPaths(view: RunView, place: RunWork["place"]): Pick<RunView, "event" | "end"> {
+  if (place.root === place.cwd) return view;
+  const operation = (name: string): string =>
+    name.replace(
+      /^(@\S+ )(.+)(?=:\d+$)/,
+      (_, before: string, file: string) => before + typedPath(file, place),
+    );
+  const message = (text: string): string =>
+    text.replace(/^.+?(?=:\d+:\d+: error: )/, (file) => typedPath(file, place));
+  const typed = (event: RunEvent): RunEvent => {
+    if (event.type === "step-start") return { ...event, name: operation(event.name) };
+    if (event.type === "step-skip" && event.name !== undefined) {
+      return { ...event, name: operation(event.name) };
+    }
+    if (event.type === "warning" && event.file !== undefined) {
+      return { ...event, file: typedPath(event.file, place) };
+    }
+    if (event.type === "run-end" && event.error !== undefined) {
+      return { ...event, error: message(event.error) };
+    }
+    if (event.type !== "step-end" || event.error === undefined) return event;
+    return { ...event, error: { ...event.error, message: message(event.error.message) } };
+  };
+  return { event: (event) => view.event(typed(event)), end: () => view.end() };
+}
+
+/** A file whose run is answered by a record. */
+export interface ReplayFileOptions extends Omit<RunWork, "place" | "kept" | "view" | "flags"> {
+  readonly kind: "calls" | "document";
+  readonly flags: RunWork["flags"] & GrantFlags & {
+    readonly record: string | undefined;
+    readonly out: string | undefined;
+  };
+  /** The file of the record. */
+  readonly record: string;
+  readonly cwd: string;
+  /** @param file how errors name it */
+  readonly view: (file: string) => RunView;
+}
+
+/** Runs the file of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
+export async function replayFile(
+  word: string,
+  { kind, record, cwd, view, ...work }: ReplayFileOptions,
+): Promise<number> {
+  const { flags, stop: { signal } } = work;
+  const { run, lines, kept } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
+  if (word !== "-") await assertSameText(word, { run, lines, cwd, record });
+  const name = run.file ?? word;
+  const isCalls = kind === "calls";
+  const folder = word === "-" || !isCalls ? cwd : dirname(resolve(cwd, name));
+  const at = await recordedPlace(folder, { cwd, grants: grantsOf(flags), signal });
+  const input = isCalls ? run.input : { ...objectOrEmpty(run.input), out: flags.out ?? "none" };
+  const ready = await RUNS_AGAIN.get(kind)?.({ id: record, run: { ...run, input } }, at);
+  if (ready === undefined) throw new Error(`Nothing makes ${kind} ready again`);
+  return await performRun(ready, { ...work, view: view(name), place: at.project, kept });
+}
