@@ -364,35 +364,25 @@ export const SCHEMA_TYPES: readonly string[] = [
  * fine.
  */
 function keywordProblem(form: KeywordForm, value: unknown): string | undefined {
-  switch (form) {
-    case "type":
-      return isType(value) ? undefined : `expected ${SCHEMA_TYPES.join(", ")}, or a list of these`;
-    case "names":
-      return isNames(value) ? undefined : "expected a list of names";
-    case "name-map":
-      return isRecord(value) && Object.values(value).every(isNames)
-        ? undefined
-        : "expected an object of lists of names";
-    case "list":
-      return Array.isArray(value) && value.length > 0 ? undefined : "expected a list of values";
-    case "number":
-      return Number.isFinite(value) ? undefined : "expected a number";
-    case "positive":
-      return typeof value === "number" && value > 0 && value < Infinity
-        ? undefined
-        : "expected a number above 0";
-    case "count":
-      return Number.isInteger(value) && Number(value) >= 0 ? undefined : "expected a whole number, 0 or more";
-    case "flag":
-      return typeof value === "boolean" ? undefined : "expected true or false";
-    case "text":
-      return typeof value === "string" ? undefined : "expected text";
-    case "pattern":
-      return patternProblem(value);
-    default:
-      return undefined;
-  }
+  if (form === "pattern") return patternProblem(value);
+  const [isFine, expected] = VALUES[form] ?? [];
+  return isFine === undefined || isFine(value) ? undefined : `expected ${expected}`;
 }
+
+const VALUES: { readonly [form in KeywordForm]?: readonly [(value: unknown) => boolean, string] } = {
+  "type": [isType, `${SCHEMA_TYPES.join(", ")}, or a list of these`],
+  "names": [isNames, "a list of names"],
+  "name-map": [
+    (value) => isRecord(value) && Object.values(value).every(isNames),
+    "an object of lists of names",
+  ],
+  "list": [(value) => Array.isArray(value) && value.length > 0, "a list of values"],
+  "number": [Number.isFinite, "a number"],
+  "positive": [(value) => typeof value === "number" && value > 0 && value < Infinity, "a number above 0"],
+  "count": [(value) => Number.isInteger(value) && Number(value) >= 0, "a whole number, 0 or more"],
+  "flag": [(value) => typeof value === "boolean", "true or false"],
+  "text": [(value) => typeof value === "string", "text"],
+};
 
 /**
  * The regular expression as the flag `u` wants it: `\-` and the like, which only the older reading allows,
