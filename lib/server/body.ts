@@ -3,7 +3,7 @@
 import { type JsonSchema, messageOf, parseJson, whenAborted } from "../core/core.ts";
 import { quietTimer } from "../host/process.ts";
 import { CLOSE, MAX_BODY_BYTES, TOO_LARGE } from "./guard.ts";
-import { HttpProblem } from "./problem.ts";
+import { HttpProblem, invalid } from "./problem.ts";
 
 /** How long a body may take. */
 export interface BodyLimits {
@@ -60,9 +60,7 @@ export async function readForm(
   const text = await readText(request);
   const most = additionalProperties === false ? Object.keys(Object(properties)).length : MAX_FIELDS;
   if (text.split("&", most + 1).length > most) {
-    throw new HttpProblem(
-      400,
-      "invalid",
+    throw invalid(
       `the form has more than ${most} field${most === 1 ? "" : "s"}, expected at most that`,
     );
   }
@@ -87,51 +85,45 @@ export function readPieces(request: Request, gone?: AbortSignal): AsyncIterableI
   };
 }
 
+/** The pieces of a body, as text. When it is too much or too slow the rest is not read. */
 async function* textPieces(request: Request, limits: BodyLimits): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  for await (const bytes of pieces(request, limits)) {
-    const text = orNoText(() => decoder.decode(bytes, { stream: true }));
-    if (text !== "") yield text;
-  }
-  orNoText(() => decoder.decode());
-}
-
-/** The pieces of a body. When it is too much or too slow the rest is not read. */
-export async function* pieces(request: Request, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader();
   if (reader === undefined) return;
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   const late = Promise.withResolvers<undefined>();
   late.promise.catch(() => undefined); // it may come when nobody waits
   limits.left?.addEventListener("abort", () => late.resolve(undefined), { once: true });
-  const { gone } = limits;
+  const { gone, wholeMs, pieceMs, maxBytes } = limits;
   if (gone !== undefined) whenAborted(gone).then(() => late.reject(gone.reason));
-  using _whole = limits.wholeMs === Infinity
-    ? undefined
-    : quietTimer(limits.wholeMs, () => late.reject(slow(limits.wholeMs)));
+  using _whole = wholeMs === Infinity ? undefined : quietTimer(wholeMs, () => late.reject(slow(wholeMs)));
   let size = 0;
   let isWhole = false;
   try {
-    while (true) {
-      const piece = quietTimer(limits.pieceMs, () => late.reject(slow(limits.pieceMs)));
+    while (!isWhole) {
+      using _piece = quietTimer(pieceMs, () => late.reject(slow(pieceMs)));
       const reading = reader.read();
       reading.catch(() => undefined);
-      const read = await Promise.race([reading, late.promise]).finally(() => piece[Symbol.dispose]());
+      const read = await Promise.race([reading, late.promise]);
+      _piece[Symbol.dispose]();
       if (read === undefined) return; // left
-      const { done, value } = read;
-      if (done) {
-        isWhole = true;
-        return;
-      }
-      size += value.length;
-      if (size > limits.maxBytes) {
-        throw new HttpProblem(413, "too-large", TOO_LARGE.detail, { headers: CLOSE });
-      }
-      yield value;
+      isWhole = read.done;
+      size += read.value?.length ?? 0;
+      if (size > maxBytes) throw new HttpProblem(413, "too-large", TOO_LARGE.detail, { headers: CLOSE });
+      const text = textOf(decoder, read.value, isWhole);
+      if (text !== "") yield text;
     }
   } catch (error) {
     throw brokenOff(error);
   } finally {
     if (!isWhole) reader.cancel().catch(() => undefined);
+  }
+}
+
+function textOf(decoder: TextDecoder, bytes: Uint8Array | undefined, isLast: boolean): string {
+  try {
+    return decoder.decode(bytes, { stream: !isLast });
+  } catch {
+    throw new HttpProblem(400, "utf-8", "the body is no UTF-8, expected text in UTF-8");
   }
 }
 
@@ -145,14 +137,6 @@ function slow(ms: number): HttpProblem {
 function brokenOff(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   return new HttpProblem(400, "broken-off", "the body broke off before its end", { headers: CLOSE });
-}
-
-function orNoText(decode: () => string): string {
-  try {
-    return decode();
-  } catch {
-    throw new HttpProblem(400, "utf-8", "the body is no UTF-8, expected text in UTF-8");
-  }
 }
 
 /** Looks before it is parsed: what is nested deeply, or has very many values, is costly for everybody behind. */

@@ -46,6 +46,11 @@ export class HttpProblem extends Error {
   }
 }
 
+/** What was sent is not as expected. */
+export function invalid(detail: string, more?: JsonObject): HttpProblem {
+  return new HttpProblem(400, "invalid", detail, { more });
+}
+
 /** The JSON of a problem. */
 export function problemJson(
   { status, code, detail, more }: ProblemDetails,
@@ -118,13 +123,19 @@ function known(error: unknown): ProblemDetails | undefined {
   if (error instanceof ModelError) return ofModel(error);
   if (error instanceof FileError) return ofFile(error);
   if (error instanceof PromptError) return ofPrompt(error);
-  if (error instanceof RunNotFoundError) return { status: 404, code: "not-found", detail: error.message };
-  if (error instanceof RunEndedError) return { status: 409, code: "ended", detail: error.message };
-  if (error instanceof RunOwnedError) return { status: 409, code: "busy", detail: error.message };
-  if (error instanceof UsageError) return { status: 400, code: "invalid", detail: error.message };
-  if (error instanceof JournalError) return { status: 503, code: "journal", detail: error.message };
+  for (const [Thrown, status, code] of PLAIN) {
+    if (error instanceof Thrown) return { status, code, detail: error.message };
+  }
   return undefined;
 }
+
+const PLAIN = [
+  [RunNotFoundError, 404, "not-found"],
+  [RunEndedError, 409, "ended"],
+  [RunOwnedError, 409, "busy"],
+  [UsageError, 400, "invalid"],
+  [JournalError, 503, "journal"],
+] as const;
 
 const STATUS_OF_SERVICE: { readonly [code in ServiceErrorCode]: number } = {
   "not-found": 404,

@@ -8,15 +8,25 @@ import { insidePath } from "./guard.ts";
 import type { McpHttp } from "./mcp/http.ts";
 import { openAiRoutes } from "./openai/openai.ts";
 import { pageRoutes } from "./pages/pages.tsx";
-import { HttpProblem } from "./problem.ts";
 import { defineRoute, type Route, type RouteContext } from "./route.ts";
 import { conversationRoutes } from "./api/conversations.ts";
 import { loginRoutes } from "./api/login.tsx";
 import { openapiRoute } from "./api/openapi.ts";
 import { runRoutes } from "./api/run.ts";
 import { runsRoutes } from "./api/runs.ts";
-import { followed, invalid, started, wantsEvents } from "./run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, NAME, SCHEMAS, STREAM } from "./api/schemas.ts";
+import { followed, started, wantsEvents } from "./run_answers.ts";
+import { HttpProblem, invalid } from "./problem.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  MAX_NAME,
+  MAY_NOT_START,
+  MODEL,
+  NAME,
+  SCHEMAS,
+  STREAM,
+} from "./api/schemas.ts";
 import { sessionCookie } from "./session.ts";
 
 /** One call of one gadget. */
@@ -140,9 +150,7 @@ const promptRoutes = [
     problems: {
       403: ["outside"],
       404: ["not-found"],
-      422: ["check", "model"],
-      429: ["limit"],
-      503: ["stopping", "readers"],
+      ...MAY_NOT_START,
     },
     async handle(context) {
       const { input, ask, stream: _stream, ...wanted } = context.body;

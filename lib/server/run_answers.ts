@@ -2,7 +2,7 @@
 import { quietTimer } from "../host/process.ts";
 import type { Frame, RunHandle, RunReader, RunState } from "../service/service.ts";
 import { json } from "./answers.ts";
-import { HttpProblem } from "./problem.ts";
+import { invalid } from "./problem.ts";
 import type { RouteContext } from "./route.ts";
 import type { TextStreamOptions } from "./text_streams.ts";
 
@@ -45,11 +45,6 @@ export async function endOf(
   const late = Promise.withResolvers<undefined>();
   using _late = quietTimer(waitMs, () => late.resolve(undefined));
   return await Promise.race([run.ended, late.promise]) ?? run.state;
-}
-
-/** @throws {HttpProblem} 400 `invalid` */
-export function invalid(detail: string): HttpProblem {
-  return new HttpProblem(400, "invalid", detail);
 }
 
 /** How much one piece of an answer holds at most, roughly, in bytes. */
@@ -97,9 +92,7 @@ export function readAfter(request: Request, after = 0): number {
   const last = request.headers.get("last-event-id");
   if (last === null) return after;
   if (/^\d{1,15}$/.test(last)) return Number(last);
-  throw new HttpProblem(
-    400,
-    "invalid",
+  throw invalid(
     `found Last-Event-ID ${JSON.stringify(last.slice(0, 80))}, expected the id of an event: a number from 0`,
   );
 }

@@ -9,7 +9,7 @@ import { problem, SAFE_HEADERS, seeOther } from "./answers.ts";
 import { readForm, readJson, readPieces } from "./body.ts";
 import { createHosts, guard } from "./guard.ts";
 import { problemPage } from "./pages/layout.tsx";
-import { failureOf, HttpProblem, type ProblemDetails } from "./problem.ts";
+import { failureOf, HttpProblem, invalid, type ProblemDetails } from "./problem.ts";
 import {
   type Method,
   pathPattern,
@@ -255,10 +255,8 @@ async function checkedTexts(
 async function checked(schema: JsonSchema, tree: unknown, what: string): Promise<unknown> {
   const result = await validateInput(schema, tree);
   if (result.ok) return result.value;
-  throw new HttpProblem(400, "invalid", `${what} is not as expected: ${issuesText(result.issues)}`, {
-    more: {
-      issues: result.issues.map(({ pointer, message }) => ({ pointer: pointer && `/${pointer}`, message })),
-    },
+  throw invalid(`${what} is not as expected: ${issuesText(result.issues)}`, {
+    issues: result.issues.map(({ pointer, message }) => ({ pointer: pointer && `/${pointer}`, message })),
   });
 }
 
@@ -270,5 +268,5 @@ function queryOf(url: string): Readonly<Record<string, string>> {
   const texts = Object.fromEntries(entries);
   const names = Object.keys(texts);
   if (names.length === entries.length && !names.includes("__proto__")) return texts;
-  throw new HttpProblem(400, "invalid", "the query names something twice, expected each name once");
+  throw invalid("the query names something twice, expected each name once");
 }

@@ -1,10 +1,10 @@
-import { objectOf, onlyFields, toJsonObject } from "../../core/core.ts";
+import { onlyFields, toJsonObject } from "../../core/core.ts";
 import type { RunHandle, TalkHandle } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
 import { followed, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MODEL, NAME, SCHEMAS, STREAM } from "./schemas.ts";
+import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, listOf, MODEL, NAME, SCHEMAS, STREAM } from "./schemas.ts";
 
 const TURN = onlyFields({ stream: STREAM });
 const TALK = { description: "The conversation behind the turn", schema: SCHEMAS.TalkState } as const;
@@ -74,7 +74,7 @@ export const conversationRoutes = [
     responses: {
       200: {
         description: "Conversations",
-        schema: objectOf({ conversations: { type: "array", items: SCHEMAS.TalkState } }, ["conversations"]),
+        schema: listOf("conversations", SCHEMAS.TalkState),
       },
     },
     handle: async ({ service, query }) => json({ conversations: await service.talks.list(query) }),

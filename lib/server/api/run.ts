@@ -1,9 +1,20 @@
-import { objectOf, onlyFields } from "../../core/core.ts";
+import { onlyFields } from "../../core/core.ts";
 import { type RunHandle, type Service, ServiceError } from "../../service/service.ts";
 import { empty, json } from "../answers.ts";
 import { defineRoute } from "../route.ts";
-import { endOf, invalid, readAfter, runEvents, started } from "../run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, MAX_NAME, SCHEMAS, STREAM } from "./schemas.ts";
+import { endOf, readAfter, runEvents, started } from "../run_answers.ts";
+import { invalid } from "../problem.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  ID_PARAMS,
+  listOf,
+  MAX_NAME,
+  MAY_LACK,
+  SCHEMAS,
+  STREAM,
+} from "./schemas.ts";
 
 /** A run that is under way here. @throws {ServiceError} */
 async function underWay(service: Service, id: string): Promise<RunHandle> {
@@ -29,7 +40,7 @@ export const runRoutes = [
       wait: { type: "number", minimum: 0, maximum: 60, description: "Seconds to wait for its end" },
     }),
     responses: { 200: { description: "The run", schema: SCHEMAS.RunState } },
-    problems: { 404: ["not-found"] },
+    problems: MAY_LACK,
     async handle({ service, params: { id }, query: { wait = 0 } }) {
       const run = service.find(id);
       return json(
@@ -40,7 +51,7 @@ export const runRoutes = [
   defineRoute("GET", "/v1/runs/{id}/trace", "All that is kept of a run: its steps, events, messages", {
     params: ID_PARAMS,
     responses: { 200: { description: "The trace", schema: { type: "object" } } },
-    problems: { 404: ["not-found"] },
+    problems: MAY_LACK,
     handle: async ({ service, params }) => json(await service.trace(params.id)),
   }),
   defineRoute("GET", "/v1/runs/{id}/events", "The events of a run, as they happen", {
@@ -120,7 +131,7 @@ export const runRoutes = [
       responses: {
         200: {
           description: "It is answered; what else is open",
-          schema: objectOf({ asks: { type: "array", items: SCHEMAS.OpenAsk } }, ["asks"]),
+          schema: listOf("asks", SCHEMAS.OpenAsk),
         },
       },
       problems: { 404: ["not-found"], 409: ["ended", "busy"] },

@@ -1,12 +1,25 @@
-import { objectOf, onlyFields, toJsonObject } from "../../core/core.ts";
+import { onlyFields, toJsonObject } from "../../core/core.ts";
 import { quietTimer } from "../../host/process.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute } from "../route.ts";
-import { invalid, started } from "../run_answers.ts";
+import { started } from "../run_answers.ts";
+import { invalid } from "../problem.ts";
 import { randomName } from "../session.ts";
-import { ASK, BUDGET, EVENT_ANSWER, MAX_NAME, MODEL, NAME, SCHEMAS, STREAM } from "./schemas.ts";
+import {
+  ASK,
+  BUDGET,
+  EVENT_ANSWER,
+  listOf,
+  MAX_NAME,
+  MAY_LACK,
+  MAY_NOT_START,
+  MODEL,
+  NAME,
+  SCHEMAS,
+  STREAM,
+} from "./schemas.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 
 const WANTED = onlyFields({
@@ -77,9 +90,7 @@ export const runsRoutes = [
     problems: {
       403: ["outside", "refused"],
       404: ["not-found"],
-      422: ["check", "model"],
-      429: ["limit"],
-      503: ["stopping", "readers"],
+      ...MAY_NOT_START,
     },
     async handle(context) {
       return started(context, await context.service.start(requestOf(context.body)), context.body);
@@ -96,10 +107,10 @@ export const runsRoutes = [
     responses: {
       200: {
         description: "Runs",
-        schema: objectOf({ runs: { type: "array", items: SCHEMAS.RunState } }, ["runs"]),
+        schema: listOf("runs", SCHEMAS.RunState),
       },
     },
-    problems: { 404: ["not-found"] },
+    problems: MAY_LACK,
     handle: async ({ service, query }) => json({ runs: await service.runs(query) }),
   }),
   defineRoute(

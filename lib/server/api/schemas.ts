@@ -44,6 +44,21 @@ export const STREAM = {
   description: "Whether the answer is the stream of events; without it Accept: text/event-stream says so",
 } as const;
 
+/** The problems of a route about something that may not be there. */
+export const MAY_LACK = { 404: ["not-found"] } as const;
+
+/** Those of a route that starts something. */
+export const MAY_NOT_START = {
+  422: ["check", "model"],
+  429: ["limit"],
+  503: ["stopping", "readers"],
+} as const;
+
+/** An answer that is a list under a name. */
+export function listOf(name: string, items: JsonSchema): JsonSchema {
+  return objectOf({ [name]: { type: "array", items } }, [name]);
+}
+
 /** The name of a model. */
 export const MODEL = { ...NAME, description: "provider/model, or an alias of models.aliases" } as const;
 

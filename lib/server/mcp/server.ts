@@ -236,8 +236,6 @@ interface McpResource {
   readonly mimeType: string;
 }
 
-const MARKDOWN = "text/markdown";
-const YAML = "application/yaml";
 const JSON_TYPE = "application/json";
 
 /** How runs are named; there are too many for a list. */
@@ -254,14 +252,14 @@ function mcpResources({ documents, agents }: CatalogJson): readonly McpResource[
     ...documents.map(({ file, title, description }): McpResource => ({
       uri: uriOf("document", file),
       name: title ?? file,
-      ...(description !== null && { description }),
-      mimeType: MARKDOWN,
+      description: description ?? undefined,
+      mimeType: "text/markdown",
     })),
     ...agents.map(({ file, id, description }): McpResource => ({
       uri: uriOf("agent", file),
       name: id ?? file,
       description,
-      mimeType: YAML,
+      mimeType: "application/yaml",
     })),
   ];
 }

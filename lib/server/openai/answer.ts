@@ -87,7 +87,7 @@ export const BETWEEN = "\n\n";
  */
 export class ToldText {
   #told = "";
-  #open: { readonly step: string; text: string } | undefined;
+  #open: { readonly step: string; readonly text: string } | undefined;
 
   /** All that was told. */
   get all(): string {
@@ -97,17 +97,19 @@ export class ToldText {
   /** A piece of what a step says; gives what is to be told. */
   piece(step: string, text: string): string {
     if (text === "") return "";
-    const before = this.#open?.step === step ? "" : this.#begin(step);
-    if (this.#open !== undefined) this.#open.text += text;
-    return this.#tell(before + text);
+    const before = this.#open?.step === step ? this.#open.text : undefined;
+    this.#open = { step, text: (before ?? "") + text };
+    return this.#tell(text, before !== undefined);
   }
 
   /** All that a step says; gives what is missing of it. */
   whole(step: string, text: string): string {
-    const said = this.#open?.step === step && text.startsWith(this.#open.text) ? this.#open.text : undefined;
-    const rest = said === undefined ? text === "" ? "" : this.#begin(step) + text : text.slice(said.length);
-    this.#open = undefined;
-    return this.#tell(rest);
+    const open = this.#open;
+    this.cut();
+    if (open?.step === step && text.startsWith(open.text)) {
+      return this.#tell(text.slice(open.text.length), true);
+    }
+    return text === "" ? "" : this.#tell(text, false);
   }
 
   /** What was said last is no part of a text that goes on. */
@@ -115,14 +117,10 @@ export class ToldText {
     this.#open = undefined;
   }
 
-  #begin(step: string): string {
-    this.#open = { step, text: "" };
-    return this.#told === "" ? "" : BETWEEN;
-  }
-
-  #tell(text: string): string {
-    this.#told += text;
-    return text;
+  #tell(text: string, goesOn: boolean): string {
+    const told = goesOn || this.#told === "" ? text : BETWEEN + text;
+    this.#told += told;
+    return told;
   }
 }
 

@@ -59,27 +59,21 @@ async function* counted(
   try {
     for await (const part of ask()) {
       request.signal?.throwIfAborted();
-      if (part.type === "finish" && part.reason === "error") throw failedAnswer(part.model);
+      if (part.type === "finish" && part.reason === "error") {
+        throw new HttpProblem(502, "provider_error", `${part.model} broke its answer off with an error`);
+      }
       yield part;
     }
   } catch (thrown) {
-    throw request.signal?.aborted === true ? leftAnswer() : ofModelError(thrown);
+    if (request.signal?.aborted !== true) throw ofModelError(thrown);
+    throw new HttpProblem(
+      503,
+      "stopping",
+      "the answer was broken off: its reader has left, or the server is about to end",
+    );
   } finally {
     passedOn.count--;
   }
-}
-
-/** That is nothing which went wrong here. */
-function leftAnswer(): HttpProblem {
-  return new HttpProblem(
-    503,
-    "stopping",
-    "the answer was broken off: its reader has left, or the server is about to end",
-  );
-}
-
-function failedAnswer(model: string): HttpProblem {
-  return new HttpProblem(502, "provider_error", `${model} broke its answer off with an error`);
 }
 
 /** A request of a client as a model of Orrery is asked. @throws {HttpProblem} that names the field */

@@ -85,7 +85,7 @@ function SchemaFields({ schema }: { readonly schema: JsonObject | undefined }): 
   );
 }
 
-/** A field with its label, what is to be known of it, and what is wrong with it. */
+/** A field with its label, what is to be known of it, and what is wrong with it, once something is. */
 function Labelled({ id, label, hint, children }: {
   readonly id: string;
   readonly label: Child;
@@ -97,9 +97,14 @@ function Labelled({ id, label, hint, children }: {
       <label for={id}>{label}</label>
       {children}
       {hint !== undefined && <p class="hint" id={`${id}-hint`}>{hint}</p>}
-      <Wrong id={id} />
+      <p class="wrong" id={`${id}-wrong`} hidden></p>
     </div>
   );
+}
+
+/** How a field is known that has a hint. */
+function known(id: string, name = id) {
+  return { id, name, "aria-describedby": `${id}-hint ${id}-wrong` };
 }
 
 /** A field that takes a whole input as JSON. */
@@ -108,16 +113,7 @@ export function JsonInput(
 ): JSX.Element {
   return (
     <Labelled id="json" label={label} hint={hint}>
-      <textarea
-        id="json"
-        name="json"
-        class="code tall"
-        rows={4}
-        spellcheck={false}
-        aria-describedby="json-hint json-wrong"
-        placeholder="{}"
-      >
-      </textarea>
+      <textarea {...known("json")} class="code tall" rows={4} spellcheck={false} placeholder="{}"></textarea>
     </Labelled>
   );
 }
@@ -154,11 +150,6 @@ function Label({ field: { label, type, isRequired } }: { readonly field: FormFie
   );
 }
 
-/** What is wrong with a field, once something is. */
-function Wrong({ id }: { readonly id: string }): JSX.Element {
-  return <p class="wrong" id={`${id}-wrong`} hidden></p>;
-}
-
 function Control({ field }: { readonly field: Exclude<FormField, { readonly kind: "group" }> }): JSX.Element {
   const id = idOf(field);
   const common = {
@@ -172,8 +163,7 @@ function Control({ field }: { readonly field: Exclude<FormField, { readonly kind
     case "choice":
       return (
         <select {...common}>
-          {!(field.isRequired && value === "") && value === "" && <option value="">not given</option>}
-          {field.isRequired && value === "" && <option value="">choose</option>}
+          {value === "" && <option value="">{field.isRequired ? "choose" : "not given"}</option>}
           {field.choices.map((choice) => <option value={choice} selected={choice === value}>{choice}
           </option>)}
         </select>
@@ -213,15 +203,7 @@ function ModelField({ models, hint }: {
 }): JSX.Element {
   return (
     <Labelled id="model" label="Model" hint={hint}>
-      <input
-        id="model"
-        name="model"
-        class="code"
-        list="models"
-        autocomplete="off"
-        spellcheck={false}
-        aria-describedby="model-hint model-wrong"
-      />
+      <input {...known("model")} class="code" list="models" autocomplete="off" spellcheck={false} />
       <datalist id="models">{models.map((id) => <option value={id}></option>)}</datalist>
     </Labelled>
   );
@@ -243,7 +225,7 @@ export function TextField({ name, label, hint }: {
       }
       hint={hint}
     >
-      <textarea id={name} name={name} rows={1} aria-describedby={`${name}-hint ${name}-wrong`}></textarea>
+      <textarea {...known(name)} rows={1}></textarea>
     </Labelled>
   );
 }

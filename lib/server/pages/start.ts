@@ -5,7 +5,7 @@ import type { Service, StartRun } from "../../service/service.ts";
 import { json, problem, seeOther } from "../answers.ts";
 import { filledForm, filledJson } from "./form_fields.ts";
 import { insidePath } from "../guard.ts";
-import { failureOf, HttpProblem } from "../problem.ts";
+import { failureOf, invalid } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { MAX_NAME, NAME } from "../api/schemas.ts";
 import { problemPage } from "./layout.tsx";
@@ -133,11 +133,9 @@ async function inputOf(
   const filled = json === "" ? await filledForm(schema, texts) : await filledJson(schema, json);
   if ("value" in filled) return filled.value;
   const { problems } = filled;
-  throw new HttpProblem(
-    400,
-    "invalid",
+  throw invalid(
     problems.map(({ pointer, message }) => pointer === "" ? message : `${pointer.slice(1)}: ${message}`)
       .join("\n"),
-    { more: { fields: problems } },
+    { fields: problems },
   );
 }
