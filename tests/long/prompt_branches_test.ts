@@ -296,7 +296,7 @@ Deno.test("steps: branches whose steps are equal keep their own, wherever it die
   let isLate = false;
   const done: string[] = [];
   const tactic = tacticOf(async ({ step, agents: { a } }) =>
-    await Promise.all([1, 25].map(async (ms, i) => {
+    await Promise.all([1, 75].map(async (ms, i) => {
       await a.open().say(`${ms}`).call();
       if (isLate === (i === 0)) await pause(3);
       return await step("x", () => (done.push(`${i}`), i));
@@ -311,7 +311,7 @@ Deno.test("steps: branches whose steps are equal keep their own, wherever it die
       done.length = 0;
       await run(tactic, { model: echo(Number), journal: first });
       isOver = !first.died();
-      await pause(32);
+      await pause(90);
       if (isOver || !isOpen(journal, first.id)) continue;
       const kept = journal.read(first.id).steps.filter(({ kind, status }) =>
         kind === "step" && status === "finished"
