@@ -16,7 +16,7 @@ import { runSecrets } from "../project/run_secrets.ts";
 import { keepStdout, NO_GRANTS, type RunGrants } from "../project/trust/grants.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { interruptible, nobody } from "./run/around.ts";
-import { warningsTo } from "./page.ts";
+import { type Told, warningsTo } from "./page.ts";
 
 /** The journal of the project that the working folder belongs to. */
 export interface JournalHere extends Disposable {
@@ -71,23 +71,17 @@ export interface PromptsHere {
   readonly index: PromptIndex;
 }
 
-/** How they are looked at. */
-interface PromptsHereOptions {
+/** Looks at the prompts of the project that the working folder belongs to, for commands that ask nobody. */
+export async function promptsHere({ flags, terminal, tellsNotices = true }: {
   readonly flags: ProjectFlags;
   readonly terminal: Terminal;
   /** Whether what was ignored of the settings is told. Default true. */
   readonly tellsNotices?: boolean;
-}
-
-/** Looks at the prompts of the project that the working folder belongs to, for commands that ask nobody. */
-export async function promptsHere(
-  { flags, terminal, tellsNotices = true }: PromptsHereOptions,
-): Promise<PromptsHere> {
+}): Promise<PromptsHere> {
   const cwd = workingFolder();
   const project = await openSettings(cwd, { cwd });
   if (tellsNotices) project.config.notices.forEach(warningsTo(terminal));
-  const index = await promptIndex(project.root, { trustsCode: flags["trust-code"] === true });
-  return { project, index };
+  return { project, index: await promptIndex(project.root, { trustsCode: flags["trust-code"] === true }) };
 }
 
 /** How the catalogue is looked at. */
@@ -100,24 +94,20 @@ interface LookOptions {
 
 /**
  * Looks at the catalogue of the project the working folder belongs to, for commands that run nothing and ask nobody; its servers end with
- * the work. Gives the exit code.
+ * the work. Gives the exit code where that was ended.
  */
 export async function withCatalogHere(
   { flags, terminal, servers = true }: LookOptions,
-  work: (catalog: Catalog) => Promise<number>,
-): Promise<number> {
+  work: (catalog: Catalog) => Promise<Told>,
+): Promise<Told | number> {
   const cwd = workingFolder();
   const { signal } = interruptible(terminal);
   keepStdout(flags);
   let catalog: Catalog | undefined;
   try {
-    ({ catalog } = await openCatalog(await openSettings(cwd, { cwd }), {
-      flags,
-      user: nobody,
-      servers,
-      signal,
-      notice: warningsTo(terminal),
-    }));
+    const project = await openSettings(cwd, { cwd });
+    const notice = warningsTo(terminal);
+    ({ catalog } = await openCatalog(project, { flags, user: nobody, servers, signal, notice }));
     return await work(catalog);
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;

@@ -4,7 +4,6 @@ import { type Catalog, type CatalogEntry, GADGET_NAME, type Problem, typedPath }
 import { workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import type { ModelList } from "../../models/known_models.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
@@ -12,7 +11,7 @@ import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { toolName } from "../../prompt/tool_list.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { shown } from "../../schema/issue.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { UsageError } from "../../service/exit_code.ts";
 import { agentsBelow } from "../../service/look/agents.ts";
 import { documentsBelow } from "../../service/look/documents.ts";
 import { loadedGadget } from "../../service/look/gadgets.ts";
@@ -21,132 +20,102 @@ import { listedPrompt, listedTactic, promptAnswer, promptVariables } from "../..
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
 import { promptsHere, withCatalogHere } from "../here.ts";
-import { checkOneForm, runs } from "../runs/runs.ts";
+import { checkOneForm, runList } from "../runs/runs.ts";
 import { writeTypes } from "./types.ts";
-import { columns, jsonPage, pageOf } from "../page.ts";
+import { columns, pageOf, tableText, tell, type Told } from "../page.ts";
 
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;
-type ListFlags = ListCommand["flags"];
-
-/** A list in each form that it may have. */
-interface Listed {
-  /** What can be typed: a script reads one a line. */
-  readonly names: readonly string[];
-  readonly json: { readonly [key: string]: unknown };
-  readonly text: string;
-  /** For stderr, below the text. */
-  readonly notes: string;
-}
 
 /** `orrery list KIND`. */
-export async function list({ words, flags }: ListCommand, terminal: Terminal): Promise<number> {
-  const [kind] = words;
+export async function list({ words: [kind], flags }: ListCommand, terminal: Terminal): Promise<number> {
   checkOneForm(flags, "list");
-  if (flags["write-types"].length > 0 && kind !== "prompts") {
+  const types = flags["write-types"];
+  if (types.length > 0) {
+    if (kind === "prompts") return await writeTypes(await promptsHere({ flags, terminal }), flags, terminal);
     throw new UsageError("--write-types belongs to orrery list prompts", "list");
   }
-  const write = (listed: Listed, json?: unknown) => writeList(listed, { flags, terminal, json });
+  const listed = await listOf(kind, flags, terminal);
+  return typeof listed === "number" ? listed : await tell(listed, flags, terminal);
+}
+
+/** A list, or the exit code of a command that was ended. */
+async function listOf(
+  kind: string | undefined,
+  flags: ListCommand["flags"],
+  terminal: Terminal,
+): Promise<Told | number> {
   const cwd = workingFolder();
+  const project = () => openSettings(cwd, { cwd });
+  const prompts = async (tellsNotices = true) => (await promptsHere({ flags, terminal, tellsNotices })).index;
   switch (kind) {
     case "runs":
-      return await runs({ flags: { ...flags, all: true } }, terminal);
+      return await runList({ ...flags, all: true });
     case "conversations":
-      return await runs({ flags: { ...flags, all: true }, kind: "conversation" }, terminal);
+      return await runList({ ...flags, all: true }, "conversation");
     case "models":
-      return await write(modelList(await modelsHere(await openSettings(cwd, { cwd }))));
+      return await modelList(await project());
     case "documents":
-      return await write(await documentList(await openSettings(cwd, { cwd })));
+      return await documentList(await project());
     case "agents":
-      return await write(await agentList(await openSettings(cwd, { cwd })));
+      return await agentList(await project());
     case "profiles":
-      return await write(profileList((await promptsHere({ flags, terminal })).index));
-    case "prompts": {
-      const here = await promptsHere({ flags, terminal });
-      if (flags["write-types"].length === 0) return await write(promptList(here.index));
-      return await writeTypes(here, flags, terminal);
-    }
+      return profileList(await prompts());
+    case "prompts":
+      return promptList(await prompts());
   }
   // Names are for a shell that completes a word: no server is started for that.
   return await withCatalogHere({ flags, terminal, servers: !flags.names }, async (catalog) => {
-    const gadgets = await gadgetList(catalog, flags);
+    const { json, ...gadgets } = await gadgetList(catalog, flags.names);
     return kind === undefined
-      ? await write(await everything(gadgets, flags, terminal))
-      : await write(gadgets, gadgets.json.gadgets);
+      ? everything({ json: { gadgets: json }, ...gadgets }, await prompts(false)) // the catalogue has told the notices
+      : { json, ...gadgets };
   });
 }
 
-async function writeList(
-  { names, json, text, notes }: Listed,
-  { flags, terminal, json: own = json }: {
-    readonly flags: ListFlags;
-    readonly terminal: Terminal;
-    readonly json: unknown;
-  },
-): Promise<number> {
-  if (flags.names) await terminal.stdout.write(names.map((name) => `${name}\n`).join(""));
-  else if (flags.json) await terminal.stdout.write(jsonPage(own));
-  else {
-    await terminal.stdout.write(text);
-    await terminal.stderr.write(notes);
-  }
-  return EXIT.ok;
+/** A list with names, whose JSON is a part of that of everything. */
+interface Listed extends Told {
+  readonly names: readonly string[];
+  readonly json: { readonly [key: string]: unknown };
 }
 
 /** Without a kind: gadgets, and the prompts, tactics and profiles of a project that has some. */
-async function everything(gadgets: Listed, flags: ListFlags, terminal: Terminal): Promise<Listed> {
-  const { index } = await promptsHere({ flags, terminal, tellsNotices: false }); // the catalogue has told them
-  const [prompts, profiles] = [promptList(index), profileList(index)];
+function everything(gadgets: Listed, index: PromptIndex): Told {
   const { problems } = index;
+  const lists = [gadgets, promptList(index), profileList(index)];
   return {
-    names: [gadgets, prompts, profiles].flatMap(({ names }) => names),
-    json: { ...gadgets.json, ...prompts.json, ...profiles.json, problems },
-    text: [gadgets, prompts, profiles].map(({ text }) => text).filter((text) => text !== "").join("\n"),
+    names: lists.flatMap(({ names }) => names),
+    json: { ...Object.assign({}, ...lists.map(({ json }) => json)), problems },
+    text: lists.map(({ text }) => text).filter((text) => text !== "").join("\n"),
     notes: gadgets.notes + problemLines(problems, index) + notLoadedLine(index),
   };
 }
 
-async function gadgetList(catalog: Catalog, flags: ListFlags): Promise<Listed> {
-  const rows = flags.names ? [] : await Promise.all(catalog.entries.map(describe));
+async function gadgetList({ entries }: Catalog, onlyNames: boolean) {
+  const rows = onlyNames ? [] : await Promise.all(entries.map(describe));
+  // Only gadgets of modules have a grant, and those that settings name.
+  const width = rows.some(({ json }) => json.grant !== undefined) ? 5 : 4;
   const all = [["NAME", "SOURCE", "STATE", "NEEDS", "GRANT"], ...rows.map(({ cells }) => cells)];
-  // Only gadgets of modules have one, and those that settings name.
-  const cells = rows.some(({ hasGrant }) => hasGrant) ? all : all.map((row) => row.slice(0, -1));
   return {
     // A file of the project can have any name: only what can be called is told, so that no script reads more than a name.
-    names: catalog.entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name)),
-    json: { gadgets: rows.map(({ json }) => json) },
-    text: `${columns(cells)}\n`,
-    notes: problemText(rows),
+    names: entries.map(({ name }) => name).filter((name) => GADGET_NAME.test(name)),
+    json: rows.map(({ json }) => json),
+    text: `${columns(all.map((cells) => cells.slice(0, width)))}\n`,
+    notes: problemText(rows.map(({ json }) => json)),
   };
 }
 
-interface ListRow {
-  readonly cells: readonly string[];
-  /** Somebody has the say over it. */
-  readonly hasGrant: boolean;
-  readonly json: unknown;
-  readonly state: CatalogEntry["state"];
-  readonly problem: string | undefined;
-}
-
-async function describe(entry: CatalogEntry): Promise<ListRow> {
+async function describe(entry: CatalogEntry) {
+  const { name, source } = entry;
   const { gadget, problem, state } = await loadedGadget(entry);
   const permissions = gadget?.permissions ?? {};
   const needs = gadget === undefined ? "?" : permissionWords(permissions);
   const grant = entry.grant?.();
+  const granted = grant === undefined ? "" : grantWords(grant, permissions);
   return {
-    state,
-    problem,
-    hasGrant: grant !== undefined,
-    cells: [
-      entry.name,
-      sourceWord(entry.source),
-      state,
-      needs,
-      grant === undefined ? "" : grantWords(grant, permissions),
-    ],
+    cells: [name, sourceWord(source), state, needs, granted],
     json: {
-      name: entry.name,
-      source: entry.source,
+      name,
+      source,
       state,
       problem,
       ...(gadget === undefined ? {} : { description: gadget.description ?? "", permissions }),
@@ -156,7 +125,9 @@ async function describe(entry: CatalogEntry): Promise<ListRow> {
 }
 
 /** What is broken, one by one; what is only not trusted is meant to be so, and told once. */
-function problemText(rows: readonly ListRow[]): string {
+function problemText(
+  rows: readonly { readonly state: CatalogEntry["state"]; readonly problem?: string }[],
+): string {
   const broken = rows.filter(({ state }) => state === "broken").map(({ problem = "" }) =>
     `${printableLine(problem)}\n`
   );
@@ -167,18 +138,18 @@ function problemText(rows: readonly ListRow[]): string {
   return broken.join("") + told;
 }
 
-async function agentList(project: ProjectSettings): Promise<Listed> {
-  const typed = (file: string): string => typedPath(file, project);
+async function agentList(project: ProjectSettings): Promise<Told> {
   const agents = await agentsBelow(project.root);
-  const problems = agents.flatMap(({ file, problem }) =>
-    problem === undefined ? [] : [`${typed(file)}${problem.slice(file.length)}\n`]
+  const rows = agents.map((agent) => ({ ...agent, typed: typedPath(agent.file, project) }));
+  const problems = rows.flatMap(({ file, typed, problem }) =>
+    problem === undefined ? [] : [`${typed}${problem.slice(file.length)}\n`]
   );
   return {
-    names: agents.map(({ file }) => typed(file)).filter(isTypable),
+    names: rows.map(({ typed }) => typed).filter(isTypable),
     json: { agents },
     text: tableText(
       ["AGENT", "FILE", "STEPS"],
-      agents.map(({ id = "?", file, steps = "?" }) => [id, typed(file), String(steps)]),
+      rows.map(({ id = "?", typed, steps = "?" }) => [id, typed, String(steps)]),
     ),
     notes: agents.length === 0
       ? "The project has no agents: they are files that end with .agent.yml or .agent.yaml\n"
@@ -186,28 +157,18 @@ async function agentList(project: ProjectSettings): Promise<Listed> {
   };
 }
 
-async function documentList(project: ProjectSettings): Promise<Listed> {
+async function documentList(project: ProjectSettings): Promise<Told> {
   const documents = await documentsBelow(project.root);
+  const rows = documents.map(({ file, title, inputs, operations }) => [
+    typedPath(file, project),
+    title ?? "",
+    listWords(inputs.map(({ name, default: fallback }) => fallback === null ? name : `[${name}]`)),
+    String(operations),
+  ]);
   return {
-    names: documents.map(({ file }) => typedPath(file, project)).filter(isTypable),
-    json: {
-      documents: documents.map(({ file, title, description, inputs, operations }) => ({
-        file,
-        title,
-        description,
-        inputs,
-        operations,
-      })),
-    },
-    text: tableText(
-      ["FILE", "TITLE", "INPUTS", "OPERATIONS"],
-      documents.map(({ file, title, inputs, operations }) => [
-        typedPath(file, project),
-        title ?? "",
-        listWords(inputs.map(({ name, default: fallback }) => fallback === null ? name : `[${name}]`)),
-        String(operations),
-      ]),
-    ),
+    names: rows.map(([file = ""]) => file).filter(isTypable),
+    json: { documents: documents.map(({ input: _input, ...document }) => document) },
+    text: tableText(["FILE", "TITLE", "INPUTS", "OPERATIONS"], rows),
     notes: documents.length > 0
       ? ""
       : "The project has no documents: they are Markdown files (.md) with an operation such as @llm or @shell between their headings\n",
@@ -215,67 +176,46 @@ async function documentList(project: ProjectSettings): Promise<Listed> {
 }
 
 /** What can be asked, and what is missing for it; contacts nobody. */
-async function modelsHere(project: ProjectSettings): Promise<ModelList> {
-  return openProjectModels({ ...project, isAccepted: await isAcceptedHere(project) }).list();
-}
-
-function modelList(models: ModelList): Listed {
+async function modelList(project: ProjectSettings): Promise<Told> {
+  const models = openProjectModels({ ...project, isAccepted: await isAcceptedHere(project) }).list();
+  const { aliases, known, providers, offline } = models;
   const variable = hostEnv("ORRERY_MODEL")?.trim();
   const chosen = variable || models.default;
+  const keyOf = ({ keyVariables, hasKey }: typeof providers[number]) =>
+    hasKey ? "set" : keyVariables.length === 0 ? "none needed" : `missing: ${keyVariables.join(" or ")}`;
+  const usable = new Set(
+    providers.filter((provider) => !keyOf(provider).startsWith("missing")).map(({ name }) => name),
+  );
+  const names = [
+    ...aliases.map(({ name }) => name),
+    ...known.map(({ id }) => id).filter((id) => usable.has(id.slice(0, id.indexOf("/")))),
+    ...offline.map(({ id }) => id).filter((id) => !id.endsWith("FILE")),
+  ];
   return {
-    names: modelNames(models),
+    // An id may hold anything, and a script reads a word a line.
+    names: names.filter((name) => /^[\w./:@+-]+$/.test(name)),
     json: { ...models, chosen: chosen ?? null },
-    text: modelPage(models, { chosen, from: variable ? "ORRERY_MODEL" : "models.default" }),
-    notes: "",
+    text: pageOf([
+      chosen === undefined
+        ? "Default: none; set models.default in orrery.yaml, or ORRERY_MODEL"
+        : printableLine(`Default: ${chosen} (${variable ? "ORRERY_MODEL" : "models.default"})`),
+      section(
+        "Aliases",
+        ["ALIAS", "MODEL", "FALLBACK"],
+        aliases.map(({ name, id, fallback }) => [name, id, fallback.join(", ")]),
+      ),
+      section(
+        "Providers",
+        ["PROVIDER", "TYPE", "KEY", "ADDRESS"],
+        providers.map((provider) => [provider.name, provider.type, keyOf(provider), provider.baseURL]),
+      ),
+      section("Without a provider", ["MODEL", ""], offline.map(({ id, about }) => [id, about])),
+    ]),
   };
 }
 
-/** What can be typed behind `--model`; an id may hold anything, and a script reads a word a line. */
-function modelNames({ aliases, known, providers, offline }: ModelList): readonly string[] {
-  const usable = new Set(
-    providers.filter(({ keyVariables, hasKey }) => hasKey || keyVariables.length === 0).map(({ name }) =>
-      name
-    ),
-  );
-  const ids = known.map(({ id }) => id).filter((id) => usable.has(id.slice(0, id.indexOf("/"))));
-  const fixed = offline.map(({ id }) => id).filter((id) => !id.endsWith("FILE"));
-  return [...aliases.map(({ name }) => name), ...ids, ...fixed].filter((name) => /^[\w./:@+-]+$/.test(name));
-}
-
-function modelPage(
-  list: ModelList,
-  { chosen, from }: { readonly chosen: string | undefined; readonly from: string },
-): string {
-  const sections = [
-    chosen === undefined
-      ? "Default: none; set models.default in orrery.yaml, or ORRERY_MODEL"
-      : printableLine(`Default: ${chosen} (${from})`),
-    section("Aliases", [
-      ["ALIAS", "MODEL", "FALLBACK"],
-      ...list.aliases.map(({ name, id, fallback }) => [name, id, fallback.join(", ")]),
-    ]),
-    section("Providers", [
-      ["PROVIDER", "TYPE", "KEY", "ADDRESS"],
-      ...list.providers.map((provider) => [
-        provider.name,
-        provider.type,
-        keyWord(provider),
-        provider.baseURL,
-      ]),
-    ]),
-    section("Without a provider", [["MODEL", ""], ...list.offline.map(({ id, about }) => [id, about])]),
-  ];
-  return pageOf(sections);
-}
-
-function keyWord({ keyVariables, hasKey }: ModelList["providers"][number]): string {
-  if (hasKey) return "set";
-  return keyVariables.length === 0 ? "none needed" : `missing: ${keyVariables.join(" or ")}`;
-}
-
-function section(title: string, rows: readonly (readonly string[])[]): string {
-  if (rows.length < 2) return "";
-  return `${title}\n${columns(rows)}`;
+function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? "" : `${title}\n${columns([head, ...rows])}`;
 }
 
 function profileList(index: PromptIndex): Listed {
@@ -306,7 +246,7 @@ function problemData({ file, line, message }: Problem): Problem {
 function changedLimits(limits: AgentProfile["limits"]): string {
   const defaults = new Map<string, unknown>(Object.entries(DEFAULT_LIMITS));
   const changed = Object.entries(limits).filter(([name, value]) => value !== defaults.get(name));
-  return changed.length === 0 ? "default" : changed.map((limit) => limit.join(" ")).join(", ");
+  return changed.map((limit) => limit.join(" ")).join(", ") || "default";
 }
 
 /** What `orrery run` finds by a path or a name, and what is wrong with the rest. */
@@ -336,39 +276,32 @@ function isTypable(name: string): boolean {
 }
 
 /** Empty where there is nothing. */
-function promptTables(index: PromptIndex): string {
-  const { located, locatedTactics, modules, notLoaded } = index;
-  const missing = new Set(filesOf(notLoaded));
-  const prompts = [
-    ...[...located.values()].map((each) => [
-      each.prompt.path,
-      promptAnswer(each.prompt).kind.replace("json", "JSON"),
-      listWords(each.prompt.tools.map(toolName)),
-      listWords(promptVariables(each).names),
-      each.claim.source.file,
-    ]),
-    ...modules.prompts.filter(({ file }) => missing.has(file)).map((
-      { namespace, stem, file },
-    ) => [[namespace, stem, "…"].filter((part) => part !== "").join("/"), "not loaded", "?", "?", file]),
-  ];
+function promptTables({ located, locatedTactics, modules, notLoaded }: PromptIndex): string {
+  const missing = filesOf(notLoaded);
+  const left = (files: PromptIndex["modules"]["prompts"]) =>
+    files.filter(({ file }) => missing.includes(file));
+  const prompts = [...located.values()].map((each) => [
+    each.prompt.path,
+    promptAnswer(each.prompt).kind.replace("json", "JSON"),
+    listWords(each.prompt.tools.map(toolName)),
+    listWords(promptVariables(each).names),
+    each.claim.source.file,
+  ]);
+  const unknown = left(modules.prompts).map((
+    { namespace, stem, file },
+  ) => [[namespace, stem, "…"].filter((part) => part !== "").join("/"), "not loaded", "?", "?", file]);
   const tactics = [
     ...[...locatedTactics.values()].map(({ tactic, file }) => [tactic.name, listWords(tactic.agents), file]),
-    ...modules.tactics.filter(({ file }) => missing.has(file)).map(({ file }) => ["…", "not loaded", file]),
+    ...left(modules.tactics).map(({ file }) => ["…", "not loaded", file]),
   ];
   return [
-    tableText(["PATH", "ANSWER", "TOOLS", "VARIABLES", "FILE"], prompts),
+    tableText(["PATH", "ANSWER", "TOOLS", "VARIABLES", "FILE"], [...prompts, ...unknown]),
     tableText(["TACTIC", "AGENTS", "FILE"], tactics),
   ].filter((text) => text !== "").join("\n");
 }
 
-/** A table with its head; empty without rows. */
-function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "";
-  return `${columns([head, ...rows])}\n`;
-}
-
 function listWords(words: readonly string[]): string {
-  return words.length === 0 ? "-" : words.join(", ");
+  return words.join(", ") || "-";
 }
 
 /** `file:line: message`, a line each, with the files as they are typed in the working folder. */

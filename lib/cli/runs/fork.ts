@@ -10,56 +10,38 @@ export async function fork(
   terminal: Terminal,
 ): Promise<number> {
   const word = words[0] ?? "";
-  const place = placeOf(flags, word);
+  const { from, turn } = flags;
+  const usage = (problem: string) => new UsageError(problem, "fork");
+  if (from !== undefined && turn !== undefined) {
+    throw usage("--from and --turn both say where the new run begins; choose one");
+  }
+  if (turn !== undefined && !Number.isSafeInteger(turn)) {
+    throw usage(`--turn must be a whole number from 0; found ${turn}`);
+  }
+  if (from === undefined && turn === undefined) {
+    throw usage(
+      `orrery fork needs --from KEY: orrery trace ${word} shows the keys of its steps; of a conversation --turn N`,
+    );
+  }
   using here = await neededJournal();
   const { journal, project } = here;
   const { id: source, kind } = journal.conversation(word).summary;
-  assertKind(kind, { place, id: source });
-  const id = "turn" in place ? journal.branch(source, place) : journal.fork(source, place);
+  // A conversation goes on behind a turn: what is done anew within one would be another answer to the same message.
+  if (kind === "conversation" && from !== undefined) {
+    throw usage(
+      `${source} is a conversation, which goes back to an earlier turn: orrery fork ${source} --turn N. ` +
+        `orrery show conversation ${source} shows its turns`,
+    );
+  }
+  if (kind !== "conversation" && turn !== undefined) {
+    throw usage(`--turn is for conversations; ${source} is a run of another kind (${kind}): --from KEY`);
+  }
+  const id = turn === undefined
+    ? journal.fork(source, { from: from ?? "" })
+    : journal.branch(source, { turn });
   // It was the user who allowed them, and it is the user who goes on.
   await keepGrants(id, await keptGrants(source, project), project);
   await terminal.stdout.write(`${id}\n`);
   await terminal.stderr.write(`to go on: orrery resume ${id}\n`);
   return EXIT.ok;
-}
-
-/** Where the new run leaves the old one. */
-type ForkPlace = { readonly from: string } | { readonly turn: number };
-
-/** @throws {UsageError} */
-function placeOf(
-  { from, turn }: ParsedCommand<typeof COMMANDS.fork>["flags"],
-  word: string,
-): ForkPlace {
-  if (from !== undefined && turn !== undefined) {
-    throw new UsageError("--from and --turn both say where the new run begins; choose one", "fork");
-  }
-  if (turn !== undefined) {
-    if (Number.isSafeInteger(turn)) return { turn };
-    throw new UsageError(`--turn must be a whole number from 0; found ${turn}`, "fork");
-  }
-  if (from !== undefined) return { from };
-  throw new UsageError(
-    `orrery fork needs --from KEY: orrery trace ${word} shows the keys of its steps; of a conversation --turn N`,
-    "fork",
-  );
-}
-
-/** A conversation goes on behind a turn: what is done anew within one would be another answer to the same message. @throws {UsageError} */
-function assertKind(
-  kind: string,
-  { place, id }: { readonly place: ForkPlace; readonly id: string },
-): void {
-  if (kind === "conversation" && "from" in place) {
-    throw new UsageError(
-      `${id} is a conversation, which goes back to an earlier turn: orrery fork ${id} --turn N. orrery show conversation ${id} shows its turns`,
-      "fork",
-    );
-  }
-  if (kind !== "conversation" && "turn" in place) {
-    throw new UsageError(
-      `--turn is for conversations; ${id} is a run of another kind (${kind}): --from KEY`,
-      "fork",
-    );
-  }
 }

@@ -1,44 +1,38 @@
 import type { RunSummary } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { usageWords } from "../../render/shown_text.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { UsageError } from "../../service/exit_code.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { journalHere } from "../here.ts";
-import { columns, jsonPage } from "../page.ts";
+import { tableText, tell, type Told } from "../page.ts";
 
 const SHOWN = 20;
 
-/** What is listed. */
-export interface RunsCommand {
-  readonly flags: { readonly all: boolean; readonly json: boolean; readonly names: boolean };
-  /** Runs of this kind alone. Default: all. */
-  readonly kind?: string;
-}
+/** What is listed, and how. */
+type RunsFlags = Pick<ParsedCommand<typeof COMMANDS.runs>["flags"], "all" | "json" | "names">;
 
-/** `orrery runs`, `orrery list runs` and `orrery list conversations`. */
-export async function runs({ flags, kind }: RunsCommand, terminal: Terminal): Promise<number> {
+/** `orrery runs`. */
+export async function runs({ flags }: { readonly flags: RunsFlags }, terminal: Terminal): Promise<number> {
   checkOneForm(flags, "runs");
-  using here = await journalHere();
-  const wantsAll = flags.all || flags.json || flags.names;
-  const list = here?.journal.list({
-    kind,
-    ...(wantsAll ? {} : { limit: SHOWN + 1 }),
-  }) ?? [];
-  const shown = wantsAll ? list : list.slice(0, SHOWN);
-  if (flags.names) await terminal.stdout.write(list.map(({ id }) => `${id}\n`).join(""));
-  else if (flags.json) await terminal.stdout.write(jsonPage(list.map(shownJson)));
-  else if (list.length === 0) {
-    await terminal.stderr.write(`No ${kind ?? "run"} is kept in this project.\n`);
-  } else await terminal.stdout.write(`${columns([HEAD, ...shown.map(row)])}\n`);
-  if (list.length > shown.length) {
-    await terminal.stderr.write(`The last ${SHOWN}; orrery runs --all shows every one.\n`);
-  }
-  return EXIT.ok;
+  return await tell(await runList(flags), flags, terminal);
 }
 
-const HEAD = ["ID", "STATUS", "KIND", "FILE", "STARTED", "STEPS", "TOKENS"];
-
-function shownJson(run: RunSummary): unknown {
-  return { ...run, status: statusWord(run) };
+/** The runs that are kept, the newest first. @param kind runs of it alone; default: all */
+export async function runList({ all, json, names }: RunsFlags, kind?: string): Promise<Told> {
+  using here = await journalHere();
+  const wantsAll = all || json || names;
+  const list = here?.journal.list({ kind, ...(wantsAll ? {} : { limit: SHOWN + 1 }) }) ?? [];
+  const shown = wantsAll ? list : list.slice(0, SHOWN);
+  return {
+    names: list.map(({ id }) => id),
+    json: list.map((run) => ({ ...run, status: statusWord(run) })),
+    text: tableText(["ID", "STATUS", "KIND", "FILE", "STARTED", "STEPS", "TOKENS"], shown.map(row)),
+    notes: list.length === 0
+      ? `No ${kind ?? "run"} is kept in this project.\n`
+      : list.length > shown.length
+      ? `The last ${SHOWN}; orrery runs --all shows every one.\n`
+      : "",
+  };
 }
 
 /** A run whose process has died says `running` in the journal and is stopped. */

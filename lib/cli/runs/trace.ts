@@ -5,7 +5,7 @@ import { traceTree } from "../../render/trace/tree.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { neededJournal, writeText } from "../here.ts";
-import { jsonPage } from "../page.ts";
+import { tell } from "../page.ts";
 
 /** `orrery trace ID`. @throws {UsageError} */
 export async function trace(
@@ -20,11 +20,8 @@ export async function trace(
   }
   using here = await neededJournal();
   const found = here.journal.read(words[0] ?? "");
-  if (flags.html !== undefined) {
-    await writeText(await tracePage(found), { output: flags.html, terminal });
-    return EXIT.ok;
-  }
-  await terminal.stdout.write(flags.json ? jsonPage(found) : traceText(found));
+  if (flags.html === undefined) return await tell({ json: found, text: traceText(found) }, flags, terminal);
+  await writeText(await tracePage(found), { output: flags.html, terminal });
   return EXIT.ok;
 }
 

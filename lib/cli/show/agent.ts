@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
 import { realPath, workingFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal/terminal.ts";
 import { type AgentFile, isAgentName } from "../../parse/agent/agent.ts";
 import { openSettings } from "../../project/project.ts";
 import { printable } from "../../render/shown_text.ts";
@@ -9,42 +8,35 @@ import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { agentOutline, sourceWords } from "../../service/look/agents.ts";
 import type { AgentStepJson } from "../../service/look/look.ts";
 import { readAgent } from "../conversation/agent.ts";
-import { jsonPage, listed, pageOf } from "../page.ts";
+import { listed, pageOf, type Told } from "../page.ts";
+import type { ShowOptions } from "./prompt.ts";
 
 /** `orrery show agent FILE`: its steps, where they go on, and the slots that they use. */
-export async function showAgent(
-  word: string,
-  { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
-): Promise<number> {
+export async function showAgent(word: string, { terminal }: ShowOptions): Promise<Told | number> {
   if (!isAgentName(word)) {
-    const problem = `Cannot show ${
-      JSON.stringify(word)
-    } as an agent: expected a file that ends with ".agent.yml"`;
-    throw new UsageError(problem, "show");
+    throw new UsageError(
+      `Cannot show ${JSON.stringify(word)} as an agent: expected a file that ends with ".agent.yml"`,
+      "show",
+    );
   }
   const cwd = workingFolder();
   const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return EXIT.usage;
-  const { id, file, constants, preloads } = agent;
+  const { id, file, constants, preloads: slots } = agent;
   const steps = agentOutline(agent);
-  const text = flags.json
-    ? jsonPage({ id, file, constants, slots: preloads, steps })
-    : printable(agentPage(agent, steps));
-  await terminal.stdout.write(text);
-  return EXIT.ok;
+  return { json: { id, file, constants, slots, steps }, text: printable(agentPage(agent, steps)) };
 }
 
 /** Everything about an agent, for people. */
 function agentPage(agent: AgentFile, steps: readonly AgentStepJson[]): string {
   const { id, file, constants, preloads } = agent;
-  const sections = [
+  return pageOf([
     `${id}  (${file})`,
     listed("Constants", Object.entries(constants).map(([name, value]) => [name, shownJson(value)])),
     listed("Filled before the first step", preloads.map(({ name, source }) => [name, sourceWords(source)])),
     listed("Steps", steps.map(stepCells)),
-  ];
-  return pageOf(sections);
+  ]);
 }
 
 function stepCells(step: AgentStepJson): readonly string[] {

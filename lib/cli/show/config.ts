@@ -5,14 +5,12 @@ import { FileError, isRecord, type Json, toJson } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder, workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
-import type { Terminal } from "../../host/terminal/terminal.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
-import { EXIT } from "../../service/exit_code.ts";
 import { hiddenSecrets, isSecretName } from "../../service/look/profiles.ts";
-import { columns, jsonPage } from "../page.ts";
+import { tableText, type Told } from "../page.ts";
 
 /** A setting that holds, and why. */
 interface Setting {
@@ -22,26 +20,25 @@ interface Setting {
 }
 
 /** What the flags of the command say of settings. */
-export interface ShowConfigFlags {
-  readonly json: boolean;
+interface ShowConfigFlags {
   readonly model: string | undefined;
   readonly concurrency: number | undefined;
   readonly timeout: number | undefined;
 }
 
 /** `orrery show config`: every setting with where it comes from. */
-export async function showConfig(flags: ShowConfigFlags, terminal: Terminal): Promise<number> {
+export async function showConfig(
+  _name: string,
+  { flags }: { readonly flags: ShowConfigFlags },
+): Promise<Told> {
   const cwd = workingFolder();
   const project = await openSettings(cwd, { cwd });
   const isAccepted = await isAcceptedHere(project);
   const layers = await layersOf(project, isAccepted);
   const over = overrides(flags);
+  const from = "the nearest folder with orrery.yaml, or the working folder";
   const settings = [
-    {
-      key: "(project root)",
-      value: project.root,
-      from: "the nearest folder with orrery.yaml, or the working folder",
-    },
+    { key: "(project root)", value: project.root, from },
     ...settingsAt(CONFIG_TABLE, { path: [], layers, over }),
     ...keySettings(project, isAccepted),
   ];
@@ -51,10 +48,7 @@ export async function showConfig(flags: ShowConfigFlags, terminal: Terminal): Pr
     typeof value === "string" ? value : JSON.stringify(value),
     from,
   ]);
-  await terminal.stdout.write(
-    flags.json ? jsonPage(shown) : `${columns([["SETTING", "VALUE", "FROM"], ...rows])}\n`,
-  );
-  return EXIT.ok;
+  return { json: shown, text: tableText(["SETTING", "VALUE", "FROM"], rows) };
 }
 
 /** A file with settings, the one that counts more first. */
@@ -67,11 +61,7 @@ interface Layer {
 
 async function layersOf({ root, cwd }: ProjectSettings, isAccepted: boolean): Promise<readonly Layer[]> {
   const folder = configFolder();
-  const files = [
-    { path: join(root, "orrery.yaml"), isUnaccepted: !isAccepted },
-    ...(folder === undefined ? [] : [{ path: join(folder, "config.yaml"), isUnaccepted: false }]),
-  ];
-  const layers = await Promise.all(files.map(async ({ path, isUnaccepted }): Promise<readonly Layer[]> => {
+  const layerOf = async (path: string, isUnaccepted: boolean): Promise<readonly Layer[]> => {
     const text = await hostFiles({ root }).readText(path).catch((error) => {
       if (error instanceof FileError) return undefined;
       throw error;
@@ -79,25 +69,24 @@ async function layersOf({ root, cwd }: ProjectSettings, isAccepted: boolean): Pr
     const way = relative(cwd, path);
     const file = way.startsWith("..") ? path : way;
     return text === undefined ? [] : [{ file, isUnaccepted, written: await readConfig(text, file) }];
-  }));
-  return layers.flat();
+  };
+  return [
+    ...await layerOf(join(root, "orrery.yaml"), !isAccepted),
+    ...folder === undefined ? [] : await layerOf(join(folder, "config.yaml"), false),
+  ];
 }
 
 /** What stands above the files: flags, then the environment. */
-function overrides(flags: ShowConfigFlags): ReadonlyMap<string, Setting> {
-  const variable = hostEnv("ORRERY_MODEL")?.trim();
-  const settings: Setting[] = [];
-  if (variable) settings.push({ key: "models.default", value: variable, from: "the variable ORRERY_MODEL" });
-  if (flags.model !== undefined) {
-    settings.push({ key: "models.default", value: flags.model, from: "--model" });
-  }
-  if (flags.concurrency !== undefined) {
-    settings.push({ key: "limits.concurrency", value: flags.concurrency, from: "--concurrency" });
-  }
-  if (flags.timeout !== undefined) {
-    settings.push({ key: "limits.timeout-s", value: flags.timeout, from: "--timeout" });
-  }
-  return new Map(settings.map((setting) => [setting.key, setting]));
+function overrides({ model, concurrency, timeout }: ShowConfigFlags): ReadonlyMap<string, Setting> {
+  const all: readonly (readonly [key: string, value: Json | undefined, from: string])[] = [
+    ["models.default", hostEnv("ORRERY_MODEL")?.trim() || undefined, "the variable ORRERY_MODEL"],
+    ["models.default", model, "--model"],
+    ["limits.concurrency", concurrency, "--concurrency"],
+    ["limits.timeout-s", timeout, "--timeout"],
+  ];
+  return new Map(
+    all.flatMap(([key, value, from]) => value === undefined ? [] : [[key, { key, value, from }]]),
+  );
 }
 
 interface Place {
@@ -115,7 +104,7 @@ function settingsAt(rule: ConfigRule, place: Place): readonly Setting[] {
     );
   }
   if (additionalProperties) {
-    const names = new Set(layers.flatMap(({ written }) => Object.keys(objectOf(valueAt(written, path)))));
+    const names = new Set(layers.flatMap(({ written }) => Object.keys(valueAt(written, path) ?? {})));
     return [...names].flatMap((name) =>
       settingsAt(additionalProperties, { ...place, path: [...path, name] })
     );
@@ -123,14 +112,10 @@ function settingsAt(rule: ConfigRule, place: Place): readonly Setting[] {
   const key = path.join(".");
   const forced = over.get(key);
   if (forced !== undefined) return [forced];
-  const found = layers.flatMap((layer) => {
-    const value = valueAt(layer.written, path);
-    return value === undefined ? [] : [{ layer, value }];
-  });
-  const counting = found.find(({ layer }) => !isWithout(layer, path)) ?? found[0];
-  if (counting !== undefined) {
-    const { layer, value } = counting;
-    return [{ key, value: shownValue(value, path), from: fromWords(layer, path) }];
+  const found = layers.filter(({ written }) => valueAt(written, path) !== undefined);
+  const layer = found.find((each) => !isWithout(each, path)) ?? found[0];
+  if (layer !== undefined) {
+    return [{ key, value: shownValue(valueAt(layer.written, path), path), from: fromWords(layer, path) }];
   }
   const isKept = rule.default !== undefined && !isInMap(path);
   return isKept ? [{ key, value: toJson(rule.default), from: "default" }] : [];
@@ -142,13 +127,7 @@ function isInMap([first, second]: readonly string[]): boolean {
 }
 
 function valueAt({ values }: WrittenConfig, path: readonly string[]): unknown {
-  let here: unknown = values;
-  for (const name of path) here = objectOf(here)[name];
-  return here;
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
+  return path.reduce((here: unknown, name) => isRecord(here) ? here[name] : undefined, values);
 }
 
 /** What counts only in a project that was accepted. */
@@ -180,12 +159,11 @@ function shownValue(value: unknown, path: readonly string[]): Json {
 /** Of keys only whether they are there. */
 function keySettings(project: ProjectSettings, isAccepted: boolean): readonly Setting[] {
   const { providers } = openProjectModels({ ...project, isAccepted }).list();
-  return providers.flatMap(({ name, keyVariables }) => {
+  return providers.filter(({ keyVariables }) => keyVariables.length > 0).map(({ name, keyVariables }) => {
     const variable = keyVariables.find((each) => hostEnv(each)?.trim());
-    return keyVariables.length === 0 ? [] : [{
-      key: `(key of ${name})`,
-      value: variable === undefined ? "missing" : "set",
-      from: variable === undefined ? `no variable ${keyVariables.join(" or ")}` : `the variable ${variable}`,
-    }];
+    const key = `(key of ${name})`;
+    return variable === undefined
+      ? { key, value: "missing", from: `no variable ${keyVariables.join(" or ")}` }
+      : { key, value: "set", from: `the variable ${variable}` };
   });
 }

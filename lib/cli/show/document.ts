@@ -1,5 +1,4 @@
 import { isRecord, type Json, typedPath } from "../../core/core.ts";
-import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { DocumentFile } from "../../parse/document/document.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { shown } from "../../schema/issue.ts";
@@ -12,26 +11,20 @@ import {
   type UsedThing,
   usesOf,
 } from "../../service/look/document_outline.ts";
-import { EXIT } from "../../service/exit_code.ts";
 import { documentProblems } from "../run/document/once.ts";
-import { jsonPage, listed, pageOf } from "../page.ts";
+import { listed, pageOf, type Told } from "../page.ts";
 
 /** `orrery show document FILE.md`: what it takes, needs, uses and consists of. */
-export async function showDocument(
-  word: string,
-  { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
-): Promise<number> {
+export async function showDocument(word: string): Promise<Told> {
   const seen = await seeDocument(word, "show");
   const { file, project } = seen;
   const outline = await outlineOf(file);
   const uses = usesOf(file, outline, (path) => typedPath(path, project));
-  if (flags.json) {
-    await terminal.stdout.write(jsonPage(documentJson(file, outline, uses)));
-    return EXIT.ok;
-  }
-  await terminal.stdout.write(printable(documentPage(file, outline, uses)));
-  await terminal.stderr.write(documentProblems(seen));
-  return EXIT.ok;
+  return {
+    json: documentJson(file, outline, uses),
+    text: printable(documentPage(file, outline, uses)),
+    notes: documentProblems(seen),
+  };
 }
 
 /** Everything about a document, for people. */
@@ -48,7 +41,7 @@ function documentPage(file: DocumentFile, outline: DocumentOutline, uses: Docume
     ...line("Imports", uses.imports),
     ...line("Runs", uses.runs),
   ];
-  const sections = [
+  return pageOf([
     title === undefined ? path : `${title}  (${path})`,
     description ?? "",
     listed(
@@ -76,8 +69,7 @@ function documentPage(file: DocumentFile, outline: DocumentOutline, uses: Docume
         `line ${line}`,
       ]),
     ),
-  ];
-  return pageOf(sections);
+  ]);
 }
 
 function declared(permissions: DocumentFile["settings"]["permissions"]): readonly string[] {

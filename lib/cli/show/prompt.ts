@@ -1,16 +1,14 @@
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
-import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
 import { isRecord, toJson } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
+import type { ProjectSettings } from "../../project/project.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
 import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
-import type { Tactic } from "../../run/tactic/tactic.ts";
-import { EXIT } from "../../service/exit_code.ts";
 import { asNamed, typedValues } from "../../service/input/checked_input.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
 import { hiddenSecrets, profileData } from "../../service/look/profiles.ts";
@@ -26,7 +24,7 @@ import { interruptible } from "../run/around.ts";
 import { stdinText } from "../run/source.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { promptsHere } from "../here.ts";
-import { indented, jsonPage, listed, pageOf } from "../page.ts";
+import { indented, listed, pageOf, type Told } from "../page.ts";
 
 /** What the flags of the command say. */
 export interface ShowOptions {
@@ -35,7 +33,7 @@ export interface ShowOptions {
 }
 
 /** `orrery show prompt PATH`: what is sent, and what its answer is held to. */
-export async function showPrompt(path: string, { flags, terminal }: ShowOptions): Promise<number> {
+export async function showPrompt(path: string, { flags, terminal }: ShowOptions): Promise<Told> {
   const stop = interruptible(terminal);
   const given = await promptInput(flags, {
     cwd: workingFolder(),
@@ -45,46 +43,43 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
   const { project, index } = await promptsHere({ flags, terminal });
   const problems = typedProblems([...index.problems, ...index.notLoaded], project);
   const found = findPrompt(path, { ...index, problems }, { command: "show" });
-  const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
-  const write = async (json: unknown, page: () => string) =>
-    await terminal.stdout.write(flags.json ? jsonPage(json) : page());
   if (found.kind === "tactic") {
-    const located = index.locatedTactics.get(found.tactic.name);
-    if (located !== undefined) await write(tacticJson(located), () => tacticPage(located, index));
-    return EXIT.ok;
+    const { kind, name, agents } = found.tactic;
+    const { file, line } = index.locatedTactics.get(name) ?? {};
+    return {
+      json: { kind, name, agents, file, line },
+      text: pageOf([
+        printableLine(`${name}  (${file}:${line})`),
+        "A tactic.",
+        listed(
+          "Agents",
+          agents.map((agent) => [agent, index.profiles.get(agent)?.model ?? NOT_CONFIGURED]),
+        ) ||
+        "Agents: none",
+      ]),
+    };
   }
   const located = index.located.get(found.prompt.path);
-  if (located !== undefined) {
-    const options = { prompts: [found.prompt], located: index.located };
-    const { values } = typedValues(asNamed(given, options), options);
-    const tools = await promptTools(found.prompt, { project, flags });
-    const json = await promptJson(located, { tools, values });
-    await write(maskJson(json), () => mask(printable(promptPage(json))));
-  }
-  return EXIT.ok;
+  if (located === undefined) throw new Error("a prompt that was found has a place");
+  const options = { prompts: [found.prompt], located: index.located };
+  const { values } = typedValues(asNamed(given, options), options);
+  const tools = await promptTools(found.prompt, { project, flags });
+  const json = await promptJson(located, { tools, values });
+  return masked(project, { json, text: printable(promptPage(json)) });
 }
 
-function tacticJson({ tactic: { kind, name, agents }, file, line }: FoundTactic<Tactic>) {
-  return { kind, name, agents, file, line };
-}
+const NOT_CONFIGURED = "not configured: agents: of orrery.yaml has no such entry";
 
-function tacticPage({ tactic, file, line }: FoundTactic<Tactic>, { profiles }: PromptIndex): string {
-  const rows = tactic.agents.map((name) => {
-    const profile = profiles.get(name);
-    return [
-      name,
-      profile === undefined ? "not configured: agents: of orrery.yaml has no such entry" : profile.model,
-    ];
-  });
-  const agents = listed("Agents", rows) || "Agents: none";
-  return `${printableLine(`${tactic.name}  (${file}:${line})`)}\n\nA tactic.\n\n${agents}\n`;
+function masked({ config }: ProjectSettings, { json, text }: Told): Told {
+  const { mask, maskJson } = runSecrets({ config, settings: NO_POLICY_FLAGS });
+  return { json: maskJson(json), text: mask(text) };
 }
 
 /** Everything about a prompt, for people. */
 function promptPage(prompt: PromptJson): string {
   const { path, file, line, export: exported, text, template, addons, mcp, metadata } = prompt;
   const place = `${file}:${line}${exported === undefined ? "" : `, export ${exported}`}`;
-  const sections = [
+  return pageOf([
     `${path}  (${place})`,
     text === null ? `Template:\n${indented(template)}` : `Text:\n${indented(text)}`,
     variableWords(prompt),
@@ -95,8 +90,7 @@ function promptPage(prompt: PromptJson): string {
     handlerWords(prompt.handler),
     hasKeys(metadata) ? `Metadata: ${JSON.stringify(metadata)}` : "",
     `Hashes: prompt ${prompt.promptHash}, contract ${prompt.contractHash}`,
-  ];
-  return pageOf(sections);
+  ]);
 }
 
 function variableWords({ variables, missing, unused }: PromptJson): string {
@@ -113,9 +107,10 @@ function answerWords(answer: PromptAnswer): string {
     case "tags":
       return `Answer: text with\n${indented(tagLines(answer).join("\n"))}`;
     case "parser": {
-      const { describe } = answer;
-      const described = describe === undefined ? "" : `, which says of itself ${JSON.stringify(describe)}`;
-      return `Answer: what a parser of its module takes${described}`;
+      const said = answer.describe === undefined
+        ? ""
+        : `, which says of itself ${JSON.stringify(answer.describe)}`;
+      return `Answer: what a parser of its module takes${said}`;
     }
     case "json":
       if (answer.schema === undefined) return "Answer: JSON that a schema of its module takes";
@@ -127,8 +122,7 @@ function answerWords(answer: PromptAnswer): string {
 }
 
 function tagLines({ tags, refined }: PromptAnswer & { readonly kind: "tags" }): readonly string[] {
-  const word = (name: string, required: readonly string[]) =>
-    required.includes(name) ? "required" : "optional";
+  const word = (name: string, needed: readonly string[]) => needed.includes(name) ? "required" : "optional";
   const rows = [
     ...tags.xmlTags.map((name) => [`<${name}>...</${name}>`, word(name, tags.requiredXmlTags)]),
     ...tags.mdTags.map((name) => [`\`\`\`${name} ... \`\`\``, word(name, tags.requiredMdTags)]),
@@ -174,14 +168,10 @@ function hasKeys(value: unknown): boolean {
 }
 
 /** `orrery show profile NAME`: a profile of `orrery.yaml`, complete. */
-export async function showProfile(name: string, { flags, terminal }: ShowOptions): Promise<number> {
+export async function showProfile(name: string, { flags, terminal }: ShowOptions): Promise<Told> {
   const { project, index } = await promptsHere({ flags, terminal });
   const profile = findProfile(name, index, { command: "show" });
-  const { mask, maskJson } = runSecrets({ config: project.config, settings: NO_POLICY_FLAGS });
-  await terminal.stdout.write(
-    flags.json ? jsonPage(maskJson(profileData(profile))) : mask(printable(profilePage(profile, index))),
-  );
-  return EXIT.ok;
+  return masked(project, { json: profileData(profile), text: printable(profilePage(profile, index)) });
 }
 
 function profilePage(profile: AgentProfile, index: PromptIndex): string {
@@ -191,7 +181,7 @@ function profilePage(profile: AgentProfile, index: PromptIndex): string {
     [limit, value],
   ) => [limit, `${value}`, value === defaults.get(limit) ? "default" : ""]);
   const tactics = [...index.tactics.values()].filter(({ agents }) => agents.includes(name));
-  const sections = [
+  return pageOf([
     name,
     `Model: ${model}`,
     systemWords(profile, index),
@@ -202,8 +192,7 @@ function profilePage(profile: AgentProfile, index: PromptIndex): string {
     tactics.length === 0
       ? ""
       : `Tactics that it works for: ${tactics.map((tactic) => tactic.name).join(", ")}`,
-  ];
-  return pageOf(sections);
+  ]);
 }
 
 function systemWords({ systemPrompt, system }: AgentProfile, { located }: PromptIndex): string {

@@ -1,6 +1,5 @@
 import {
   type AnyGadget,
-  type Catalog,
   type CatalogEntry,
   didYouMean,
   type EntryGrant,
@@ -22,105 +21,79 @@ import { showAgent } from "./agent.ts";
 import { showConfig } from "./config.ts";
 import { showDocument } from "./document.ts";
 import { type ShowOptions, showProfile, showPrompt } from "./prompt.ts";
-import { indented, jsonPage } from "../page.ts";
+import { indented, pageOf, tell, type Told } from "../page.ts";
 
 /** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(
-  { words, flags }: ParsedCommand<typeof COMMANDS.show>,
+  { words: [kind = "", name], flags }: ParsedCommand<typeof COMMANDS.show>,
   terminal: Terminal,
 ): Promise<number> {
-  const [kind = "gadget", name] = words;
+  const usage = (problem: string) => new UsageError(problem, "show");
   if (kind !== "prompt" && (flags.input.length > 0 || flags["input-json"] !== undefined)) {
-    throw new UsageError("--input and --input-json belong to orrery show prompt", "show");
+    throw usage("--input and --input-json belong to orrery show prompt");
   }
-  if (kind === "config") {
-    if (name !== undefined) {
-      throw new UsageError(`orrery show config takes no name; found "${name}"`, "show");
+  if (kind === "config" && name !== undefined) {
+    throw usage(`orrery show config takes no name; found "${name}"`);
+  }
+  if (kind !== "config" && name === undefined) {
+    const what = NAMES[kind] ?? `the path of the ${kind}`;
+    throw usage(`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`);
+  }
+  const told = await (PAGES[kind] ?? showGadget)(name ?? "", { flags, terminal });
+  return typeof told === "number" ? told : await tell(told, flags, terminal);
+}
+
+/** What names a thing that is not named by a path. */
+const NAMES: Readonly<Record<string, string>> = {
+  gadget: "the name of the gadget",
+  profile: "the name of the profile",
+  conversation: "the id of a conversation, or its beginning",
+};
+
+/** A thing in each of its forms, or the exit code when that was told already. */
+const PAGES: Readonly<Record<string, (name: string, options: ShowOptions) => Promise<Told | number>>> = {
+  prompt: showPrompt,
+  document: showDocument,
+  agent: showAgent,
+  profile: showProfile,
+  conversation: showConversation,
+  config: showConfig,
+};
+
+async function showGadget(name: string, { flags, terminal }: ShowOptions): Promise<Told | number> {
+  let code: number | undefined;
+  const told = await withCatalogHere({ flags, terminal }, async (catalog) => {
+    const entry = catalog.maybeFind(name);
+    if (entry === undefined) {
+      const near = didYouMean(name, catalog.entries.map((known) => known.name));
+      throw new UsageError(`No gadget is called "${name}".${near} All: orrery list gadgets`, "show");
     }
-    return await showConfig(flags, terminal);
-  }
-  if (kind === "conversation") {
-    return await showConversation(name, { flags, terminal });
-  }
-  if (name === undefined) {
-    const what = kind === "profile" || kind === "gadget" ? "name" : "path";
-    throw new UsageError(
-      `orrery show ${kind} needs NAME: the ${what} of the ${kind}; all: orrery list ${kind}s`,
-      "show",
-    );
-  }
-  const showOne = PAGES.get(kind);
-  if (showOne !== undefined) return await showOne(name, { flags, terminal });
-  return await withCatalogHere(
-    { flags, terminal },
-    (catalog) => showGadget(name, { catalog, asJson: flags.json, terminal }),
-  );
-}
-
-const PAGES: ReadonlyMap<string, (name: string, options: ShowOptions) => Promise<number>> = new Map([
-  ["prompt", showPrompt],
-  ["document", showDocument],
-  ["agent", showAgent],
-  ["profile", showProfile],
-]);
-
-async function showGadget(
-  name: string,
-  { catalog, asJson, terminal }: {
-    readonly catalog: Catalog;
-    readonly asJson: boolean;
-    readonly terminal: Terminal;
-  },
-): Promise<number> {
-  const entry = catalog.maybeFind(name);
-  if (entry === undefined) {
-    const names = catalog.entries.map((known) => known.name);
-    throw new UsageError(
-      `No gadget is called "${name}".${didYouMean(name, names)} All: orrery list gadgets`,
-      "show",
-    );
-  }
-  const { gadget, problem = "", state } = await loadedGadget(entry);
-  if (gadget === undefined) return await sayProblem(problem, { entry, state, asJson, terminal });
-  const text = asJson ? jsonPage(gadgetJson(entry, gadget)) : printable(gadgetPage(entry, gadget));
-  await terminal.stdout.write(text);
-  return EXIT.ok;
-}
-
-async function sayProblem(
-  problem: string,
-  { entry, state, asJson, terminal }: {
-    readonly entry: CatalogEntry;
-    readonly state: CatalogEntry["state"];
-    readonly asJson: boolean;
-    readonly terminal: Terminal;
-  },
-): Promise<number> {
-  if (asJson) {
-    await terminal.stdout.write(
-      jsonPage({ name: entry.name, source: entry.source, state, problem }),
-    );
-  }
-  await terminal.stderr.write(printable(`error: ${problem}\n`));
-  return state === "not-trusted" ? EXIT.refused : EXIT.failed;
+    const { gadget, problem = "", state } = await loadedGadget(entry);
+    if (gadget !== undefined) {
+      return { json: gadgetJson(entry, gadget), text: printable(gadgetPage(entry, gadget)) };
+    }
+    await terminal.stderr.write(printable(`error: ${problem}\n`));
+    code = state === "not-trusted" ? EXIT.refused : EXIT.failed;
+    return { json: { name: entry.name, source: entry.source, state, problem }, text: "" };
+  });
+  if (code === undefined || typeof told === "number") return told;
+  await tell(told, flags, terminal);
+  return code;
 }
 
 /** Everything about a gadget, for people. */
 function gadgetPage(entry: CatalogEntry, gadget: AnyGadget): string {
   const parameters = gadget.input === undefined ? [] : describeSchema(gadget.input);
-  const sections = [
+  return pageOf([
     `${gadget.name}  (${sourceWord(entry.source)})`,
     gadget.description ?? "It has no description.",
     `Takes:\n${indented(parameters.length === 0 ? takesWhat(gadget) : parameterTable(parameters))}`,
     `Needs: ${permissionWords(gadget.permissions ?? {})}`,
-    ...(entry.grant === undefined ? [] : [grantText(entry.grant(), gadget.permissions)]),
+    entry.grant === undefined ? "" : grantText(entry.grant(), gadget.permissions),
     `Limits: ${limitWords(gadget)}`,
-    ...(entry.said === undefined
-      ? []
-      : [`Its module says while it is loaded:\n${indented(entry.said.trimEnd())}`]),
+    entry.said === undefined ? "" : `Its module says while it is loaded:\n${indented(entry.said.trimEnd())}`,
     ...examples(gadget, parameters),
-  ];
-  return `${sections.join("\n\n")}\n`;
+  ]);
 }
 
 function grantText(grant: EntryGrant, needs: Permissions = {}): string {
@@ -166,31 +139,19 @@ function examples(gadget: AnyGadget, parameters: readonly ParameterInfo[]): stri
 }
 
 /** `orrery show conversation ID`: who said what, where it is, and its slots. @throws {UsageError} for a run of another kind */
-async function showConversation(
-  id: string | undefined,
-  { flags, terminal }: { readonly flags: { readonly json: boolean }; readonly terminal: Terminal },
-): Promise<number> {
-  if (id === undefined) {
-    throw new UsageError(
-      "orrery show conversation needs NAME: the id of a conversation, or its beginning; all: orrery list conversations",
-      "show",
-    );
-  }
+async function showConversation(word: string): Promise<Told> {
   using here = await neededJournal();
   const { journal } = here;
-  const record = journal.conversation(id);
-  const { summary } = record;
-  if (summary.kind !== "conversation") {
+  const record = journal.conversation(word);
+  const { id, kind } = record.summary;
+  if (kind !== "conversation") {
     throw new UsageError(
-      `${summary.id} is no conversation with an agent but a run of another kind (${summary.kind}): orrery trace ${summary.id}`,
+      `${id} is no conversation with an agent but a run of another kind (${kind}): orrery trace ${id}`,
       "show",
     );
   }
   const shown = conversationJson(record, (scope) => journal.slots(scope));
-  await terminal.stdout.write(
-    flags.json ? jsonPage(shown) : printable(conversationPage(shown)),
-  );
-  return EXIT.ok;
+  return { json: shown, text: printable(conversationPage(shown)) };
 }
 
 /** A conversation for people: where it is, who said what, and the slots. */

@@ -11,7 +11,6 @@ import {
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder, sightOf, stateFolder } from "../../host/paths.ts";
-import type { Terminal } from "../../host/terminal/terminal.ts";
 import { readAllowedServers } from "../../mcp/allowed_servers.ts";
 import { serverChanges, serverHash } from "../../mcp/server_words.ts";
 import type { WrittenGrant } from "../../policy/gadget_grants.ts";
@@ -21,9 +20,9 @@ import { configuredServers } from "../../project/configured_servers.ts";
 import { isAcceptedHere, type ProjectSettings } from "../../project/project.ts";
 import { changedModules } from "../../project/trust/module_hashes.ts";
 import { printable } from "../../render/shown_text.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { UsageError } from "../../service/exit_code.ts";
 import { permissionWords } from "../gadget_words.ts";
-import { columns, jsonPage } from "../page.ts";
+import { tableText, type Told } from "../page.ts";
 
 /** Something that is allowed for good, and by what. */
 export interface TrustRow {
@@ -43,43 +42,24 @@ export interface TrustRow {
   readonly reasons: readonly string[];
 }
 
-interface ListOptions {
-  readonly asJson: boolean;
-  readonly terminal: Terminal;
-}
-
 /** `orrery trust`. */
-export async function trustList(
-  project: ProjectSettings,
-  { asJson, terminal }: ListOptions,
-): Promise<number> {
+export async function trustList(project: ProjectSettings): Promise<Told> {
   const rows = await trustRows(project);
-  if (asJson) await terminal.stdout.write(jsonPage(rows));
-  else if (rows.length === 0) {
-    await terminal.stderr.write(
-      "Nothing is allowed for good here. To allow a gadget: orrery trust allow NAME\n",
-    );
-  } else {
-    const lines = columns([HEAD, ...rows.map((row) => cellsOf(row, project.root))]);
-    await terminal.stdout.write(`${lines}\n`);
-  }
-  return EXIT.ok;
+  return {
+    json: rows,
+    text: tableText(["NAME", "ALLOWED BY", "STATE", "MAY"], rows.map((row) => cellsOf(row, project.root))),
+    notes: rows.length > 0
+      ? ""
+      : "Nothing is allowed for good here. To allow a gadget: orrery trust allow NAME\n",
+  };
 }
 
 /** `orrery trust NAME`. @throws {UsageError} when nothing of that name is allowed */
-export async function trustPage(
-  name: string,
-  { project, asJson, terminal }: ListOptions & { readonly project: ProjectSettings },
-): Promise<number> {
+export async function trustPage(name: string, project: ProjectSettings): Promise<Told> {
   const rows = await trustRows(project);
   const found = namedBy(name, rows);
   if (found.length === 0) throw notAllowed(name, rows);
-  if (asJson) await terminal.stdout.write(jsonPage(found));
-  else {
-    const pages = found.map((row) => pageOf(row, project.root));
-    await terminal.stdout.write(printable(pages.join("\n")));
-  }
-  return EXIT.ok;
+  return { json: found, text: printable(found.map((row) => pageOf(row, project.root)).join("\n")) };
 }
 
 /** Nothing of that name is allowed for good. */
@@ -118,8 +98,8 @@ export async function trustRows(project: ProjectSettings): Promise<readonly Trus
   ];
 }
 
-const HEAD = ["NAME", "ALLOWED BY", "STATE", "MAY"];
-const NOT_ACCEPTED = "you have not accepted this project";
+/** Why what the project says for itself does not count. */
+export const NOT_ACCEPTED = "you have not accepted this project";
 
 async function lockRows(project: ProjectSettings, isAccepted: boolean): Promise<readonly TrustRow[]> {
   const { root, lock: found } = project;
@@ -130,20 +110,13 @@ async function lockRows(project: ProjectSettings, isAccepted: boolean): Promise<
   const gadgets = await Promise.all(lock.gadgets.map(async (gadget): Promise<TrustRow> => {
     const reasons = [...refused, ...await changedModules(gadget, { root, disk })];
     const { name, file, permissions: grant } = gadget;
-    return { name, kind: "gadget", from, file, grant, counts: reasons.length === 0, reasons };
+    return rowOf("gadget", { name, from, file, grant }, reasons);
   }));
   const configured = lock.servers.length === 0 ? [] : await configuredServers(project);
   const servers = lock.servers.map((server): TrustRow => {
     const { name, reached } = server;
     const reasons = [...refused, ...serverReasons(server, configured)];
-    return {
-      name,
-      kind: "server",
-      from,
-      reached: reachedWords(reached),
-      counts: reasons.length === 0,
-      reasons,
-    };
+    return rowOf("server", { name, from, reached: reachedWords(reached) }, reasons);
   });
   return [...gadgets, ...servers];
 }
@@ -152,14 +125,15 @@ function grantRows(
   grants: Readonly<Record<string, WrittenGrant>>,
   { from, reasons }: { readonly from: string; readonly reasons: readonly string[] },
 ): readonly TrustRow[] {
-  return Object.entries(grants).map(([name, grant]) => ({
-    name,
-    kind: "gadget",
-    from,
-    grant,
-    counts: reasons.length === 0,
-    reasons,
-  }));
+  return Object.entries(grants).map(([name, grant]) => rowOf("gadget", { name, from, grant }, reasons));
+}
+
+function rowOf(
+  kind: TrustRow["kind"],
+  { name, ...row }: Omit<TrustRow, "kind" | "counts" | "reasons">,
+  reasons: readonly string[],
+): TrustRow {
+  return { name, kind, ...row, counts: reasons.length === 0, reasons };
 }
 
 /** The servers that were answered for: one that no settings name any more may come back with them, and stays until `orrery trust deny`. */
@@ -169,11 +143,9 @@ async function serverRows(project: ProjectSettings): Promise<readonly TrustRow[]
   const all = await readAllowedServers(hostFiles({ root: folder }));
   const servers = all.filter(({ root }) => root === project.root);
   const configured = servers.length === 0 ? [] : await configuredServers(project);
-  return servers.map((server) => {
-    const { name } = server;
-    const reasons = serverReasons(server, configured);
-    return { name, kind: "server", from: "your answer", counts: reasons.length === 0, reasons };
-  });
+  return servers.map((server) =>
+    rowOf("server", { name: server.name, from: "your answer" }, serverReasons(server, configured))
+  );
 }
 
 /** Why a server that was allowed is not started: as it is now it was not allowed. What its tools are only its start tells. */

@@ -6,6 +6,7 @@ import {
   type LockedGadget,
   nearestName,
   shownWord,
+  type User,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
@@ -28,8 +29,8 @@ import { printable } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { nobody, typistAt } from "../run/around.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { namedBy, notAllowed, trustList, trustPage, type TrustRow, trustRows } from "./list.ts";
-import { warningsTo } from "../page.ts";
+import { namedBy, NOT_ACCEPTED, notAllowed, trustList, trustPage, type TrustRow, trustRows } from "./list.ts";
+import { tell, warningsTo } from "../page.ts";
 
 type TrustCommand = ParsedCommand<typeof COMMANDS.trust>;
 
@@ -41,29 +42,17 @@ export async function trust(
   const { action, names } = wantedOf(words, flags);
   const cwd = workingFolder();
   const project = await openSettings(cwd, { cwd });
-  const change: TrustChange = {
+  if (action === "list") return await tell(await trustList(project), flags, terminal);
+  if (action === "show") return await tell(await trustPage(names[0] ?? "", project), flags, terminal);
+  const isTyped = terminal.stdinIsTerminal && terminal.stderr.isTerminal;
+  return await CHANGES[action]({
     project,
     names,
-    files: flags.gadget,
-    trustsProject: flags["trust-project"],
-    isSure: flags.yes,
+    flags,
     terminal,
     notice: warningsTo(terminal),
-  };
-  switch (action) {
-    case "allow":
-      return await allowForGood(change);
-    case "deny":
-      return await denyAgain(change);
-    case "minimise":
-      return await minimise(change);
-    case "list":
-      return await trustList(project, { asJson: flags.json, terminal });
-    case "show":
-      return await trustPage(names[0] ?? "", { project, asJson: flags.json, terminal });
-    default:
-      return action satisfies never;
-  }
+    user: async () => isTyped ? await typistAt(terminal) : nobody,
+  });
 }
 
 type Action = "list" | "show" | "allow" | "deny" | "minimise";
@@ -103,23 +92,23 @@ function wantedOf(
 interface TrustChange {
   readonly project: ProjectSettings;
   readonly names: readonly string[];
-  /** Gadget modules besides those of the project's folders. */
-  readonly files: readonly string[];
-  readonly trustsProject: boolean;
-  /** What is shown is to be written without asking. */
-  readonly isSure: boolean;
+  readonly flags: TrustCommand["flags"];
   readonly terminal: Terminal;
   /** Told what is odd, a line each. */
   readonly notice: (text: string) => void;
+  /** Whoever can be asked here. */
+  readonly user: () => Promise<User>;
 }
+
+const CHANGES = { allow: allowForGood, deny: denyAgain, minimise };
 
 /** `orrery trust allow NAME...`: writes the gadgets into the lock as they are now, and servers where they belong. */
 async function allowForGood(change: TrustChange): Promise<number> {
-  const { project, names, files, terminal, notice } = change;
+  const { project, names, flags, terminal, notice } = change;
   const { root, cwd } = project;
   const grants = await acceptedGrants(change);
-  if (grants === undefined) return await sayNotAccepted(terminal);
-  const { gadgets, servers } = await describeNamed(names, { project, files, notice });
+  if (grants === undefined) return await refuse(NOT_COUNTING, terminal);
+  const { gadgets, servers } = await describeNamed(names, { project, files: flags.gadget, notice });
   gadgets.forEach((gadget) => checkManifest(gadget, cwd));
   if (gadgets.length > 0) await grants.keep(gadgets.map((gadget) => lockedGadget(gadget, { root })));
   await terminal.stdout.write(printable(gadgets.map((gadget) => allowedText(gadget, root)).join("")));
@@ -132,82 +121,69 @@ async function allowForGood(change: TrustChange): Promise<number> {
 
 /** `orrery trust deny NAME...`: takes gadgets and servers out of what is allowed for good. @throws {UsageError} for one that is not in it */
 async function denyAgain(change: TrustChange): Promise<number> {
-  const { project, names, terminal } = change;
-  const rows = await trustRows(project);
+  const { project: { root, lock, ...project }, names, terminal } = change;
+  const rows = await trustRows({ root, lock, ...project });
   const denied = allNamed(names, rows);
   const isDenied = (kind: TrustRow["kind"], entry: { readonly name: string; readonly file?: string }) =>
     denied.some((row) => row.kind === kind && row.name === entry.name && row.file === entry.file);
-  const isLocked = denied.some(({ from, kind, file }) =>
-    from === project.lock?.file && (kind === "server" || file !== undefined)
-  );
-  if (isLocked) {
-    const grants = await grantMeans(change, { isAccepted: rows.some(isCountingLock(project)) });
+  if (denied.some(({ from }) => from === lock?.file)) {
+    const isAccepted = rows.some(({ from, reasons }) =>
+      from === lock?.file && !reasons.includes(NOT_ACCEPTED)
+    );
+    const grants = await grantMeans(change, isAccepted);
     await grants.keeper.change(({ gadgets, servers }): Lock => ({
       gadgets: gadgets.filter((gadget) => !isDenied("gadget", gadget)),
       servers: servers.filter(({ name }) => !isDenied("server", { name })),
     }));
   }
-  await forgetServers(denied, project.root);
-  const gone = denied.filter(({ kind, file, from }) =>
-    kind === "server" || file !== undefined || from === project.lock?.file
+  const state = stateFolder();
+  for (const { name, kind } of denied) {
+    if (kind === "gadget" || state === undefined) continue;
+    await removeAllowedServer(hostFiles({ root: state, mode: 0o600 }), { root, name });
+  }
+  // What settings grant has no file of its own, and is taken out there by hand.
+  const isInSettings = ({ kind, file }: TrustRow) => kind === "gadget" && file === undefined;
+  const gone = new Set(denied.filter((row) => !isInSettings(row)).map(({ name }) => name));
+  const elsewhere = denied.filter(isInSettings);
+  const lines = [...gone].map((name) => `${shownWord(name)} is not allowed any more\n`);
+  const warnings = elsewhere.map(({ name, from }) =>
+    `warning: ${from} still grants ${shownWord(name)}: take it out there\n`
   );
-  await terminal.stdout.write(
-    printable(
-      [...new Set(gone.map(({ name }) => name))].map((name) => `${shownWord(name)} is not allowed any more\n`)
-        .join(""),
-    ),
-  );
-  const elsewhere = denied.filter(({ kind, from, file }) =>
-    kind === "gadget" && file === undefined && from !== project.lock?.file
-  );
-  await terminal.stderr.write(
-    printable(
-      elsewhere.map(({ name, from }) =>
-        `warning: ${from} still grants ${shownWord(name)}: take it out there\n`
-      ).join(""),
-    ),
-  );
+  await terminal.stdout.write(printable(lines.join("")));
+  await terminal.stderr.write(printable(warnings.join("")));
   return EXIT.ok;
 }
 
 /** `orrery trust --minimise [NAME...]`: leaves what was really used. @throws {UsageError} for a name that is not in the lock */
 async function minimise(change: TrustChange): Promise<number> {
-  const { project, names, terminal } = change;
+  const { project, names, flags, terminal } = change;
   const { root, lock } = project;
   const locked = lock?.lock.gadgets ?? [];
   const wanted = names.length === 0 ? locked : allNamed(names, locked);
   const grants = await acceptedGrants(change);
-  if (grants === undefined) return await sayNotAccepted(terminal);
+  if (grants === undefined) return await refuse(NOT_COUNTING, terminal);
   const smaller: LockedGadget[] = [];
   for (const gadget of wanted) {
-    if (isEmptyPermissions(gadget.permissions)) {
-      await terminal.stdout.write(
-        `${shownWord(gadget.name)} may do nothing, so there is nothing to take away\n`,
-      );
-      continue;
-    }
-    const { calls, used } = await usedSoFar(gadget, project);
+    const isEmpty = isEmptyPermissions(gadget.permissions);
+    const { calls, used } = isEmpty ? { calls: 0, used: [] } : await usedSoFar(gadget, project);
     const permissions = minimisedPermissions(gadget.permissions, used, { root });
     const isSame = canonicalJson(permissions) === canonicalJson(gadget.permissions);
     if (calls > 0 && !isSame) smaller.push({ ...gadget, permissions });
-    await terminal.stdout.write(
-      printable(minimisedText(gadget, { calls, permissions, isSame, root })),
-    );
+    const text = isEmpty
+      ? `${shownWord(gadget.name)} may do nothing, so there is nothing to take away\n`
+      : minimisedText(gadget, { calls, permissions, isSame, root });
+    await terminal.stdout.write(printable(text));
   }
   if (smaller.length === 0) return EXIT.ok;
-  const isWanted = await wantsLess(change, lock?.file ?? LOCK_FILE);
-  if (isWanted === undefined) return await sayNotSure(terminal);
+  const user = flags.yes ? undefined : await change.user();
+  if (user?.canAnswer === false) {
+    return await refuse("Nothing was written, since nobody can be asked here: add --yes", terminal);
+  }
+  const question = `Write this to ${lock?.file ?? LOCK_FILE}?`;
+  const isWanted = user === undefined || await user.ask(question, { choices: ["yes", "no"] }) === "yes";
   if (isWanted) await grants.keep(smaller);
   else await terminal.stderr.write("Nothing was written\n");
   return EXIT.ok;
-}
-
-/** Whether what was shown is to be written: `--yes`, or the answer at the terminal; undefined when nobody can be asked. */
-async function wantsLess({ isSure, terminal }: TrustChange, file: string): Promise<boolean | undefined> {
-  if (isSure) return true;
-  if (!canAsk(terminal)) return undefined;
-  const user = await typistAt(terminal);
-  return await user.ask(`Write this to ${file}?`, { choices: ["yes", "no"] }) === "yes";
 }
 
 /** @throws {UsageError} for a name that none has */
@@ -221,34 +197,22 @@ function allNamed<Entry extends Pick<TrustRow, "name" | "file">>(
   return [...new Set(found.flatMap(({ of }) => of))];
 }
 
-function isCountingLock({ lock }: ProjectSettings): (row: TrustRow) => boolean {
-  const reason = "you have not accepted this project";
-  return ({ from, reasons }) => from === lock?.file && !reasons.includes(reason);
-}
-
 /** What is asked at the terminal, or `--trust-project`; undefined when what the lock says would count for nothing. */
 async function acceptedGrants(change: TrustChange): Promise<GrantMeans | undefined> {
-  const { project, trustsProject, terminal, notice } = change;
-  const parts = await projectParts(project);
-  if (Object.keys(parts).length === 0) return await grantMeans(change, { isAccepted: false });
+  const { project, flags, notice, user } = change;
+  if (Object.keys(await projectParts(project)).length === 0) return await grantMeans(change, false);
   const isAccepted = await isProjectAccepted({
     ...project,
-    flags: { gadget: [], trust: [], "trust-project": trustsProject },
-    user: canAsk(terminal) ? await typistAt(terminal) : nobody,
+    flags: { gadget: [], trust: [], "trust-project": flags["trust-project"] },
+    user: await user(),
     notice,
   });
-  return isAccepted ? await grantMeans(change, { isAccepted }) : undefined;
+  return isAccepted ? await grantMeans(change, true) : undefined;
 }
 
-async function grantMeans(
-  { project, notice }: TrustChange,
-  { isAccepted }: { readonly isAccepted: boolean },
-): Promise<GrantMeans> {
+async function grantMeans({ project, notice }: TrustChange, isAccepted: boolean): Promise<GrantMeans> {
   return new GrantMeans({
-    root: project.root,
-    cwd: project.cwd,
-    config: project.config,
-    lock: project.lock,
+    ...project,
     parts: await projectParts(project),
     projectAccepted: isAccepted,
     flags: { trust: [] },
@@ -257,30 +221,12 @@ async function grantMeans(
   });
 }
 
-function canAsk({ stdinIsTerminal, stderr }: Terminal): boolean {
-  return stdinIsTerminal && stderr.isTerminal;
-}
+const NOT_COUNTING =
+  `${LOCK_FILE} counts for nothing in a project that you have not accepted: add --trust-project`;
 
-async function sayNotSure(terminal: Terminal): Promise<number> {
-  const text = "Nothing was written, since nobody can be asked here: add --yes";
-  await terminal.stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(terminal.stderr)) }));
+async function refuse(text: string, { stderr }: Terminal): Promise<number> {
+  await stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(stderr)) }));
   return EXIT.refused;
-}
-
-async function sayNotAccepted(terminal: Terminal): Promise<number> {
-  const text = `${LOCK_FILE} counts for nothing in a project that you have not accepted: add --trust-project`;
-  await terminal.stderr.write(plainErrorFrame(text, { paint: paintFor(hasColor(terminal.stderr)) }));
-  return EXIT.refused;
-}
-
-async function forgetServers(rows: readonly TrustRow[], root: string): Promise<void> {
-  const folder = stateFolder();
-  if (folder === undefined) return;
-  for (const { name, kind } of rows) {
-    if (kind === "server") {
-      await removeAllowedServer(hostFiles({ root: folder, mode: 0o600 }), { root, name });
-    }
-  }
 }
 
 function allowedText({ name, permissions }: GadgetToGrant, root: string): string {
