@@ -6,7 +6,6 @@ import {
   parseJson,
   withoutByteOrderMark,
 } from "../../core/core.ts";
-import type { Part } from "./parameters.ts";
 
 /** `provider` and `model` of an `@llm` as one name (documents.md 7.6); the model may begin with its provider already. */
 export function modelOfProvider(model: string, provider: string | undefined): string {
@@ -19,7 +18,10 @@ export function needsModel(provider: string): string {
 }
 
 /** The JSON Schema in a file that an operation names. @param written the path as the document has it */
-export function schemaOfText(text: string, written: string): Part<JsonObject> {
+export function schemaOfText(
+  text: string,
+  written: string,
+): { readonly value: JsonObject } | { readonly problem: string } {
   const name = `schema "${written}"`;
   try {
     const value = parseJson(withoutByteOrderMark(text));

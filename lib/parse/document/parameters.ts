@@ -70,21 +70,49 @@ export class ParameterReader {
     return this.refuse(key, `${key} must be ${wanted}`);
   }
 
-  /** Tools, as a parameter or a default of the file. */
+  /** Tools, as a parameter or a default of the file: `none`, `all`, a name, names between commas, or a list of names. */
   tools(): ToolChoice | undefined {
     const value = this.value("tools");
-    return value === undefined ? undefined : this.part("tools", readToolChoice(value));
+    if (value === undefined) return undefined;
+    const written: readonly unknown[] = Array.isArray(value)
+      ? value
+      : typeof value === "string"
+      ? value.split(",")
+      : [value];
+    const names = new Set<string>();
+    for (const item of written) {
+      if (typeof item !== "string") return this.refuse("tools", notText("tools", item));
+      if (item.trim() !== "") names.add(item.trim());
+    }
+    const [first] = names;
+    if (first === undefined) return written.length === 0 ? "none" : this.refuse("tools", "tools is empty");
+    if (names.size === 1 && (first === "none" || first === "all")) return first;
+    const word = ["none", "all"].find((word) => names.has(word));
+    return word === undefined
+      ? [...names]
+      : this.refuse("tools", `tools: "${word}" cannot stand beside other names`);
   }
 
-  /** At least one reference. */
-  references(key: string): readonly Reference[] | undefined {
-    const value = this.value(key);
-    return value === undefined ? undefined : this.part(key, readReferences(value, key));
-  }
-
-  /** What was read from a part of a value; a problem is one of its key. */
-  part<T>(key: string, part: Part<T>): T | undefined {
-    return "value" in part ? part.value : this.refuse(key, part.problem);
+  /**
+   * References as documents.md 4 has them: one, a list of them, or `{block_uri: refs}`; at least one, without blanks around.
+   *
+   * @param written what holds them, within the value of the key; its own value by default
+   * @param label what they are called in an error
+   */
+  references(key: string, written = this.value(key), label = key): readonly Reference[] | undefined {
+    if (written === undefined) return undefined;
+    if (isRecord(written) && Object.keys(written).length === 1 && written.block_uri !== undefined) {
+      return this.references(key, written.block_uri, label);
+    }
+    const items: readonly unknown[] = Array.isArray(written) ? written : [written];
+    if (!items.every((item) => typeof item === "string")) {
+      return this.refuse(key, `${label} must be a reference or a list of references`);
+    }
+    const references = items.map((item) => item.trim());
+    if (references.length === 0 || references.includes("")) return this.refuse(key, `${label} is empty`);
+    return references.every(isStarAtEnd)
+      ? references
+      : this.refuse(key, '* may stand only at the end of a reference, as in "a/*"');
   }
 
   /** A scalar inside a value as text; see {@linkcode DocumentMapping.writtenAt}. */
@@ -147,39 +175,10 @@ export const TEMPERATURE = {
 /** In the order in which errors name them. */
 export const MERGE_MODES = ["append", "prepend", "replace"] as const;
 
-/** What was read from a part of a parameter, or what is wrong with it. */
-export type Part<T> = { readonly value: T } | { readonly problem: string };
-
 /** What to say of something that should be text. */
 export function notText(label: string, value: unknown): string {
   return `${label} must be text${typeof value === "object" && value !== null ? "" : " (put it in quotes)"}`;
 }
-
-/**
- * References as documents.md 4 has them: one, a list of them, or `{block_uri: refs}`; at least one, without blanks around.
- *
- * @param label what they are called in an error
- */
-export function readReferences(value: unknown, label: string): Part<readonly Reference[]> {
-  if (isRecord(value)) {
-    const inside = Object.keys(value).length === 1 ? value.block_uri : undefined;
-    return inside === undefined ? notReferences(label) : readReferences(inside, label);
-  }
-  const written: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const references: Reference[] = [];
-  for (const item of written) {
-    if (typeof item !== "string") return notReferences(label);
-    if (item.trim() !== "") references.push(item.trim());
-  }
-  if (references.length === 0 || references.length < written.length) return { problem: `${label} is empty` };
-  return references.every(isStarAtEnd) ? { value: references } : STRAY_STAR;
-}
-
-function notReferences(label: string): Part<never> {
-  return { problem: `${label} must be a reference or a list of references` };
-}
-
-const STRAY_STAR = { problem: '* may stand only at the end of a reference, as in "a/*"' };
 
 /** Whether it has a `*` only as a step of its own, after another one (documents.md 5.5). */
 function isStarAtEnd(reference: Reference): boolean {
@@ -189,24 +188,3 @@ function isStarAtEnd(reference: Reference): boolean {
 
 /** The tool that every model may be offered: it runs another document (documents.md 8.5). */
 export const CALLEE_TOOL = "fractalic_run";
-
-/** `none`, `all`, a name, names between commas, or a list of names. */
-function readToolChoice(value: unknown): Part<ToolChoice> {
-  const written: readonly unknown[] = Array.isArray(value)
-    ? value
-    : typeof value === "string"
-    ? value.split(",")
-    : [value];
-  const names = new Set<string>();
-  for (const item of written) {
-    if (typeof item !== "string") return { problem: notText("tools", item) };
-    if (item.trim() !== "") names.add(item.trim());
-  }
-  const [first] = names;
-  if (first === undefined) return written.length === 0 ? { value: "none" } : { problem: "tools is empty" };
-  if (names.size === 1 && (first === "none" || first === "all")) return { value: first };
-  const word = ["none", "all"].find((word) => names.has(word));
-  return word === undefined
-    ? { value: [...names] }
-    : { problem: `tools: "${word}" cannot stand beside other names` };
-}

@@ -1,5 +1,6 @@
-import { byPlace, isJsonObject, isRecord, type JsonObject, messageOf, toJson } from "../../core/core.ts";
+import { byPlace, isRecord, type JsonObject, messageOf, objectOrEmpty, toJson } from "../../core/core.ts";
 import { headingLine } from "./lines.ts";
+import { isTexts } from "../yaml/check_fields.ts";
 import { readDocumentMapping } from "./mapping.ts";
 import { didYouMean, FARTHEST, nearWord } from "./near.ts";
 import {
@@ -11,15 +12,7 @@ import {
   REQUIRED,
   takes,
 } from "./operation.ts";
-import {
-  FROM_ONE,
-  MERGE_MODES,
-  notText,
-  ParameterReader,
-  type Part,
-  readReferences,
-  TEMPERATURE,
-} from "./parameters.ts";
+import { FROM_ONE, MERGE_MODES, notText, ParameterReader, TEMPERATURE } from "./parameters.ts";
 import type { DocumentProblem, OperationNode } from "./tree.ts";
 
 const DEFAULT_RETRIES = 2;
@@ -153,43 +146,31 @@ function readHeader(reader: ParameterReader, name: OperationName): string | unde
 }
 
 function readMedia(reader: ParameterReader): readonly string[] {
-  const value = reader.value("media");
-  if (value === undefined) return [];
-  const problem = "media must be a list of paths";
-  return (Array.isArray(value) ? reader.part("media", texts(value, () => problem)) : undefined) ??
-    reader.refuse("media", problem) ?? [];
+  const value = reader.value("media") ?? [];
+  const isFine = isTexts(value) && !value.includes("");
+  return isFine ? value : reader.refuse("media", "media must be a list of paths") ?? [];
 }
 
 function readStopSequences(reader: ParameterReader): readonly string[] {
   const key = "stop-sequences";
-  const value = reader.value(key);
-  if (value === undefined) return [];
+  const value = reader.value(key) ?? [];
   if (isRecord(value)) return reader.refuse(key, `${key} must be text or a list of texts`) ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return reader.part(key, texts(list, (item) => item === "" ? `${key} is empty` : notText(key, item))) ?? [];
-}
-
-/** A list of texts that are not empty. @param problem what is wrong with an item */
-function texts(items: readonly unknown[], problem: (item: unknown) => string): Part<readonly string[]> {
-  const fine = items.flatMap((item) => typeof item === "string" && item !== "" ? [item] : []);
-  const wrong = items.find((item) => typeof item !== "string" || item === "");
-  return fine.length === items.length ? { value: fine } : { problem: problem(wrong) };
+  const wrong = list.find((item) => typeof item !== "string" || item === "");
+  if (wrong !== undefined) reader.refuse(key, wrong === "" ? `${key} is empty` : notText(key, wrong));
+  return wrong === undefined && isTexts(list) ? list : [];
 }
 
 function readSchema(reader: ParameterReader): JsonObject | string | undefined {
   const value = reader.value("schema");
-  if (value === undefined) return undefined;
-  if (isRecord(value)) return reader.part("schema", jsonObject(value));
-  if (typeof value === "string" && /\.json$/i.test(value)) return value;
-  return reader.refuse("schema", "schema must be a JSON Schema as a mapping, or the path of a .json file");
-}
-
-function jsonObject(value: Readonly<Record<string, unknown>>): Part<JsonObject> {
+  if (value === undefined || typeof value === "string" && /\.json$/i.test(value)) return value;
+  if (!isRecord(value)) {
+    return reader.refuse("schema", "schema must be a JSON Schema as a mapping, or the path of a .json file");
+  }
   try {
-    const json = toJson(value);
-    return isJsonObject(json) ? { value: json } : { problem: "schema must be a mapping" };
+    return objectOrEmpty(toJson(value));
   } catch (thrown) {
-    return { problem: `schema is ${messageOf(thrown)}` };
+    return reader.refuse("schema", `schema is ${messageOf(thrown)}`);
   }
 }
 
@@ -212,7 +193,7 @@ function readInputValues(
   if (entries.length > MOST) reader.refuse(key, `${key} has more than ${MOST} names`);
   return Object.fromEntries(
     entries.slice(0, MOST).flatMap(([name, part]): [string, InputValue][] => {
-      const read = reader.part(key, readInputValue(part, { reader, path: [key, name] }));
+      const read = readInputValue(part, { reader, path: [key, name] });
       return read === undefined ? [] : [[name, read]];
     }),
   );
@@ -221,80 +202,61 @@ function readInputValues(
 function readInputValue(
   part: unknown,
   { reader, path }: { readonly reader: ParameterReader; readonly path: readonly [string, string] },
-): Part<InputValue> {
+): InputValue | undefined {
   const [key, name] = path;
   const label = `${JSON.stringify(name)} in ${key}`;
   if (key === "env" && !/^[^=\0]+$/.test(name)) {
-    return { problem: `${label} cannot be the name of a variable` };
+    return reader.refuse(key, `${label} cannot be the name of a variable`);
   }
   if (isRecord(part) && Object.keys(part).length === 1 && Object.hasOwn(part, "block")) {
-    const blocks = readReferences(part.block ?? "", `block of ${label}`);
-    return "problem" in blocks ? blocks : { value: { blocks: blocks.value } };
+    const blocks = reader.references(key, part.block ?? "", `block of ${label}`);
+    return blocks && { blocks };
   }
   const value = reader.writtenAt(path);
   if (value === undefined) {
-    return { problem: `${label} must be text, a number, true, false or {block: REFERENCE}` };
+    return reader.refuse(key, `${label} must be text, a number, true, false or {block: REFERENCE}`);
   }
   return key === "env" && value.includes("\0")
-    ? { problem: `${label} holds a NUL character, which no variable can` }
-    : { value };
+    ? reader.refuse(key, `${label} holds a NUL character, which no variable can`)
+    : value;
 }
 
 // The parameter `if` (documents.md 9.5).
 
 const TEXT_TESTS = ["equals", "not-equals", "contains", "matches"] as const;
-type TextTest = (typeof TEXT_TESTS)[number];
 
 const FORM = "if needs block and exactly one of equals, not-equals, contains, matches, exists";
 /** All conditions of an operation; none when it has no `if`, or one that cannot be used. */
 function readConditions(reader: ParameterReader): readonly Condition[] {
   const value = reader.value("if");
   if (value === undefined) return [];
-  if (!Array.isArray(value)) return conditionsOf([readCondition(value, { reader, path: ["if"] })], reader);
+  if (!Array.isArray(value)) return readCondition(value, reader, ["if"]);
   if (value.length === 0) reader.refuse("if", FORM);
   if (value.length > MOST) reader.refuse("if", `if has more than ${MOST} conditions`);
-  const read = value.slice(0, MOST).map((item: unknown, index) =>
-    readCondition(item, { reader, path: ["if", index] })
-  );
-  return conditionsOf(read, reader);
+  return value.slice(0, MOST).flatMap((item: unknown, index) => readCondition(item, reader, ["if", index]));
 }
 
-function conditionsOf(parts: readonly Part<Condition>[], reader: ParameterReader): readonly Condition[] {
-  return parts.flatMap((part) => reader.part("if", part) ?? []);
-}
-
-interface ConditionPlace {
-  readonly reader: ParameterReader;
-  readonly path: readonly (string | number)[];
-}
-
-function readCondition(item: unknown, place: ConditionPlace): Part<Condition> {
-  if (!isRecord(item) || !Object.hasOwn(item, "block") || Object.keys(item).length !== 2) {
-    return { problem: FORM };
-  }
-  const blocks = readReferences(item.block ?? "", "block in if");
-  if ("problem" in blocks) return blocks;
+function readCondition(
+  item: unknown,
+  reader: ParameterReader,
+  path: readonly (string | number)[],
+): readonly Condition[] {
+  const refuse = (message: string) => reader.refuse("if", message) ?? [];
+  if (!isRecord(item) || !Object.hasOwn(item, "block") || Object.keys(item).length !== 2) return refuse(FORM);
+  const blocks = reader.references("if", item.block ?? "", "block in if");
+  if (blocks === undefined) return [];
   const kind = TEXT_TESTS.find((kind) => Object.hasOwn(item, kind));
-  const test = kind !== undefined
-    ? textTest(kind, place)
-    : Object.hasOwn(item, "exists")
-    ? existsTest(item.exists)
-    : { problem: FORM };
-  return "problem" in test ? test : { value: { blocks: blocks.value, test: test.value } };
-}
-
-function existsTest(value: unknown): Part<Condition["test"]> {
-  return typeof value === "boolean"
-    ? { value: { kind: "exists", value } }
-    : { problem: "exists in if must be true or false" };
-}
-
-function textTest(kind: TextTest, { reader, path }: ConditionPlace): Part<Condition["test"]> {
+  if (kind === undefined) {
+    if (!Object.hasOwn(item, "exists")) return refuse(FORM);
+    const { exists: value } = item;
+    return typeof value === "boolean"
+      ? [{ blocks, test: { kind: "exists", value } }]
+      : refuse("exists in if must be true or false");
+  }
   const value = reader.writtenAt([...path, kind]);
-  if (value === undefined) return { problem: `${kind} in if must be text` };
-  if (kind !== "matches") return { value: { kind, value } };
-  const problem = problemOfPattern(value);
-  return problem === undefined ? { value: { kind, value } } : { problem };
+  if (value === undefined) return refuse(`${kind} in if must be text`);
+  const problem = kind === "matches" ? problemOfPattern(value) : undefined;
+  return problem === undefined ? [{ blocks, test: { kind, value } }] : refuse(problem);
 }
 
 function problemOfPattern(pattern: string): string | undefined {

@@ -4,7 +4,7 @@ import { isTexts } from "../yaml/check_fields.ts";
 import { readDocumentMapping } from "./mapping.ts";
 import { didYouMean, nearWord } from "./near.ts";
 import type { DocumentInput, DocumentLimits, DocumentSettings } from "./operation.ts";
-import { FROM_ONE, MERGE_MODES, notText, ParameterReader, type Part, TEMPERATURE } from "./parameters.ts";
+import { FROM_ONE, MERGE_MODES, notText, ParameterReader, TEMPERATURE } from "./parameters.ts";
 import type { DocumentProblem, FrontMatterNode } from "./tree.ts";
 
 /** In the order of the table, which decides between equally near names. */
@@ -131,7 +131,7 @@ function readDocumentInputs(reader: ParameterReader): readonly DocumentInput[] {
   // Their blocks have their names as ids, which are the same in any case.
   const names = new Set<string>();
   return written.slice(0, MOST).flatMap((item: unknown, index) => {
-    const input = reader.part("inputs", readInput(item, { reader, index }));
+    const input = readInput(item, { reader, index });
     if (input === undefined) return [];
     const isNew = !names.has(input.name.toLowerCase());
     names.add(input.name.toLowerCase());
@@ -142,27 +142,26 @@ function readDocumentInputs(reader: ParameterReader): readonly DocumentInput[] {
 function readInput(
   item: unknown,
   { reader, index }: { readonly reader: ParameterReader; readonly index: number },
-): Part<DocumentInput> {
-  if (!isRecord(item)) return { problem: "inputs must be a list of {name, description, default}" };
+): DocumentInput | undefined {
+  const refuse = (message: string) => reader.refuse("inputs", message);
+  if (!isRecord(item)) return refuse("inputs must be a list of {name, description, default}");
   const { name, description } = item;
-  if (name === undefined) return { problem: `input ${index + 1} needs "name"` };
+  if (name === undefined) return refuse(`input ${index + 1} needs "name"`);
   if (typeof name !== "string" || !NAME.test(name)) {
     const found = JSON.stringify(reader.writtenAt(["inputs", index, "name"])?.slice(0, 60) ?? "");
-    return { problem: `input name ${found} must be a letter, then letters, digits, "_" and "-"` };
+    return refuse(`input name ${found} must be a letter, then letters, digits, "_" and "-"`);
   }
   const other = Object.keys(item).find((key) => !INPUT_KEYS.some((known) => known === key));
   if (other !== undefined) {
-    return { problem: `input "${name}" has no ${JSON.stringify(other)}${didYouMean(other, INPUT_KEYS)}` };
+    return refuse(`input "${name}" has no ${JSON.stringify(other)}${didYouMean(other, INPUT_KEYS)}`);
   }
   if (description !== undefined && description !== null && typeof description !== "string") {
-    return { problem: notText(`description of input "${name}"`, description) };
+    return refuse(notText(`description of input "${name}"`, description));
   }
   const hasDefault = Object.hasOwn(item, "default");
   const value = hasDefault ? reader.writtenAt(["inputs", index, "default"]) : undefined;
   if (hasDefault && value === undefined) {
-    return { problem: `default of input "${name}" must be text, a number, true or false` };
+    return refuse(`default of input "${name}" must be text, a number, true or false`);
   }
-  return {
-    value: { name, description: typeof description === "string" ? description : undefined, default: value },
-  };
+  return { name, description: typeof description === "string" ? description : undefined, default: value };
 }
