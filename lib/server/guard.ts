@@ -280,16 +280,9 @@ export function createHosts({ host, port, names = [] }: HostNames): GuardSetting
     if (/:\d+$/.test(name)) own.add(name.toLowerCase());
     else add(name);
   }
-  const isWild = WILDCARD.includes(host);
-  return (given) => own.has(given) || (isWild && isAddressAt(given, port));
-}
-
-/** Whether a Host is an address, with the port of ours. */
-function isAddressAt(given: string, port: number): boolean {
-  const end = `:${port}`;
-  if (!given.endsWith(end)) return false;
-  const name = given.slice(0, -end.length);
-  return name === "localhost" || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(name) || /^\[[0-9a-f:.]+\]$/.test(name);
+  if (!WILDCARD.includes(host)) return (given) => own.has(given);
+  const address = new RegExp(`^(?:localhost|\\d{1,3}(?:\\.\\d{1,3}){3}|\\[[0-9a-f:.]+\\]):${port}$`);
+  return (given) => own.has(given) || address.test(given);
 }
 
 /**

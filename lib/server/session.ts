@@ -45,9 +45,9 @@ export class Sessions {
 
   /** The session that a link begins; undefined when there is no such link, or no more. */
   follow(code: string): string | undefined {
-    const until = this.#links.get(code) ?? -Infinity;
+    const isLink = this.isLink(code);
     this.#links.delete(code);
-    return this.#clock.now() < until ? this.begin() : undefined;
+    return isLink ? this.begin() : undefined;
   }
 
   /** A new session, for whoever has shown the token. */

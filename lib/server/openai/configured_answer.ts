@@ -4,7 +4,7 @@ import { HttpProblem } from "../problem.ts";
 import { answerHead, badField, type MadeAnswer, ofModelError } from "./answer.ts";
 import type { ChatBody } from "./schemas.ts";
 import { chatMessages } from "./messages.ts";
-import { namedCatalog, namedModels, unknownModel } from "./model_names.ts";
+import { unknownModel } from "./model_names.ts";
 
 /** How many answers of models are under way that no run is kept of; each counts like a run. */
 export interface PassedOn {
@@ -39,9 +39,7 @@ async function findModel(name: string, service: Service): Promise<Model> {
     return await service.model(name);
   } catch (thrown) {
     const isUnknown = thrown instanceof ServiceError && thrown.code === "not-found";
-    throw isUnknown
-      ? unknownModel(name, namedModels(await namedCatalog(service.look)))
-      : ofModelError(thrown);
+    throw isUnknown ? await unknownModel(name, service.look) : ofModelError(thrown);
   }
 }
 

@@ -22,8 +22,8 @@ const OWN = "orrery/";
 const AGENT_ENDING = /\.agent\.ya?ml$/i;
 
 /** All names that can be asked, the project's own first. */
-export function namedModels(catalog: CatalogJson): readonly NamedModel[] {
-  const { agents, profiles, documents, prompts, tactics, models } = catalog;
+export async function namedModels(look: Pick<Look, "catalog">): Promise<readonly NamedModel[]> {
+  const { agents, profiles, documents, prompts, tactics, models } = await look.catalog(NAMED);
   const own = [
     ...agents.filter(({ problem }) => problem === undefined).map(({ file }) => `agent/${agentName(file)}`),
     ...profiles.map(({ name }) => `profile/${name}`),
@@ -57,11 +57,6 @@ export function isOwnName(name: string): boolean {
 /** What names are made of. */
 const NAMED = ["agents", "profiles", "documents", "prompts", "tactics", "models"] as const;
 
-/** Everything that has a name. */
-export async function namedCatalog(look: Pick<Look, "catalog">): Promise<CatalogJson> {
-  return await look.catalog(NAMED);
-}
-
 /** What is looked at for a name of each kind. */
 const PARTS: { readonly [kind in AskedModel["kind"]]: readonly CatalogPart[] } = {
   agent: ["agents"],
@@ -83,7 +78,7 @@ export async function askedModel(
     const found = ownModel(kind, word, catalog);
     if (found !== undefined) return { asked: { kind, name: found }, catalog };
   }
-  throw unknownModel(name, namedModels(await namedCatalog(look)));
+  throw await unknownModel(name, look);
 }
 
 function isKind(word: string): word is AskedModel["kind"] {
@@ -111,8 +106,8 @@ function ownModel(kind: AskedModel["kind"], word: string, catalog: CatalogJson):
 }
 
 /** No model has this name. */
-export function unknownModel(name: string, known: readonly NamedModel[]): HttpProblem {
-  const near = didYouMean(name, known.map(({ id }) => id));
+export async function unknownModel(name: string, look: Pick<Look, "catalog">): Promise<HttpProblem> {
+  const near = didYouMean(name, (await namedModels(look)).map(({ id }) => id));
   return new HttpProblem(
     404,
     "model_not_found",

@@ -25,14 +25,7 @@ import {
   refuseUnsupported,
 } from "./schemas.ts";
 import { configuredAnswer } from "./configured_answer.ts";
-import {
-  askedModel,
-  isOwnName,
-  namedCatalog,
-  type NamedModel,
-  namedModels,
-  unknownModel,
-} from "./model_names.ts";
+import { askedModel, isOwnName, type NamedModel, namedModels, unknownModel } from "./model_names.ts";
 import { runAnswer } from "./run_answer.ts";
 import { talkAnswer, TalkMemory } from "./talk_answer.ts";
 
@@ -46,7 +39,7 @@ const modelsRoute = defineRoute("GET", "/v1/models", "The models that chat compl
   responses: { 200: { description: "All of them", schema: MODEL_LIST } },
   tellProblem: tellOpenAiProblem,
   handle: async ({ service }) => {
-    const models = namedModels(await namedCatalog(service.look));
+    const models = await namedModels(service.look);
     return json({ object: "list", data: models.map(modelJson) });
   },
 });
@@ -60,9 +53,8 @@ const modelRoute = defineRoute("GET", "/v1/models/{id+}", "One model", {
       await askedModel(id, service.look); // short names of agents are not in the list
       return json(modelJson({ id, ownedBy: "orrery" }));
     }
-    const models = namedModels(await namedCatalog(service.look));
-    const found = models.find((model) => model.id === id);
-    if (found === undefined) throw unknownModel(id, models);
+    const found = (await namedModels(service.look)).find((model) => model.id === id);
+    if (found === undefined) throw await unknownModel(id, service.look);
     return json(modelJson(found));
   },
 });

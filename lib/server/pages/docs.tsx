@@ -1,6 +1,6 @@
 // The page that explains the API: made of the same table as the OpenAPI document, so that it needs no program of somebody else, nor a network.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { isRecord, type Json, type JsonSchema } from "../../core/core.ts";
+import { isRecord, type Json, type JsonSchema, toJson } from "../../core/core.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
 import { Badge, Block, List } from "./parts.tsx";
@@ -183,7 +183,7 @@ function exampleRequest(
 /** A small value that a schema of a route lets through: of an object what it needs, else its first property. */
 function exampleOf(schema: JsonSchema): Json {
   const { type, enum: choices, anyOf } = schema;
-  if (Array.isArray(choices)) return textOf(choices[0]);
+  if (Array.isArray(choices)) return toJson(choices[0]);
   if (Array.isArray(anyOf)) return isRecord(anyOf[0]) ? exampleOf(anyOf[0]) : {};
   switch (Array.isArray(type) ? type[0] : type) {
     case "string":
@@ -205,8 +205,4 @@ function exampleObject(schema: JsonSchema): Json {
   const needed = fields.filter(({ isRequired }) => isRequired);
   const shown = needed.length > 0 ? needed : fields.slice(0, 1);
   return Object.fromEntries(shown.map(({ name, schema }) => [name, exampleOf(schema)]));
-}
-
-function textOf(value: unknown): Json {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
 }
