@@ -3,7 +3,7 @@
 import type { Terminal } from "../host/terminal/terminal.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { type Argument, COMMANDS, type CommandSpec, type Flag, type ParsedCommand } from "./flags/flags.ts";
-import { argumentAt, parseFlags } from "./flags/parse.ts";
+import { argumentAt, flagOf, parseFlags, typedForms } from "./flags/parse.ts";
 
 /** `orrery completions SHELL`. */
 export async function completions(
@@ -148,15 +148,6 @@ function placeBehind(
     }
   }
   return { at, word, flag };
-}
-
-function flagOf(form: string | undefined, spec: CommandSpec): Flag | undefined {
-  return spec.flags.find((flag) => form !== undefined && typedForms(flag).includes(form));
-}
-
-/** The forms of a flag as they are typed: `--output`, `-o`. */
-function typedForms({ name, short }: Flag): readonly string[] {
-  return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 }
 
 /** What a flag or a word may be. @param word the one before it, which says the kind that `orrery show` takes a name of */

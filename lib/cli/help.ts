@@ -12,29 +12,18 @@ const TEXT_WIDTH = 70;
 
 /** The help of a command, for `orrery COMMAND --help`. */
 export async function commandHelp(spec: CommandSpec): Promise<string> {
-  const { notes, examples } = await pageOfCommand(spec.name);
-  const sections = [
+  // What stands in its page: paragraphs, and lines to type, each with what it does: "- `LINE`: WHAT".
+  const page = await helpFile(`commands/${spec.name}.md`) ?? "";
+  const notes = page.split("\n\n").map((block) => block.trim().replaceAll("\n", " "))
+    .filter((block) => block !== "" && !block.startsWith("- "));
+  const examples = [...page.matchAll(/^- `(.+)`: (.+)$/gm)];
+  return pageOf([
     `${spec.summary}\n\nUsage: ${usageLine(spec)}`,
     section("Words", spec.arguments.map((argument) => [argument.name, argumentText(argument)])),
     section("Flags", spec.flags.map((flag) => [flagUsage(flag), flagText(flag)])),
     notes.flatMap((note) => wrapped(note, TEXT_WIDTH + TEXT_COLUMN)).join("\n"),
-    section("Examples", examples),
-  ];
-  return pageOf(sections);
-}
-
-/** What stands in the page of a command: paragraphs, and lines to type, each with what it does: "- `LINE`: WHAT". */
-async function pageOfCommand(
-  name: string,
-): Promise<{ readonly notes: readonly string[]; readonly examples: readonly (readonly [string, string])[] }> {
-  const blocks = (await helpFile(`commands/${name}.md`) ?? "").split("\n\n").map((block) => block.trim());
-  const examples = blocks.flatMap((block) => [...block.matchAll(/^- `(.+)`: (.+)$/gm)]);
-  return {
-    notes: blocks.filter((block) => block !== "" && !block.startsWith("- ")).map((block) =>
-      block.replaceAll("\n", " ")
-    ),
-    examples: examples.map(([, line = "", does = ""]) => [line, does] as const),
-  };
+    section("Examples", examples.map(([, line = "", does = ""]) => [line, does])),
+  ]);
 }
 
 /** The pages of lib/help, and what each is about. */
@@ -71,41 +60,30 @@ export async function showTopic(
 
 /** What there is, for `orrery --help`. */
 export function overview(): string {
-  const commands = Object.values(COMMANDS).map((
-    spec,
-  ): [string, string] => [usageLine(spec).slice(7), spec.summary]);
-  return [
+  return pageOf([
     "Orrery runs LLM work that is kept in plain files.",
     "Usage: orrery COMMAND ...",
-    section("Commands", commands),
+    section("Commands", Object.values(COMMANDS).map((spec) => [usageLine(spec).slice(7), spec.summary])),
     section("Topics, for orrery help TOPIC", Object.entries(TOPICS)),
     section("Flags", [
       ["-h, --help", "Shows this; orrery COMMAND --help shows the help of a command."],
       ["-V, --version", "Prints the version."],
     ]),
-  ].join("\n\n") + "\n";
+  ]);
 }
 
-function usageLine(spec: CommandSpec): string {
-  return [
-    "orrery",
-    spec.name,
-    ...spec.arguments.map(argumentUsage),
-    ...(spec.flags.length > 1 ? ["[flags]"] : []),
-  ].join(" ");
+function usageLine({ name, arguments: words, flags }: CommandSpec): string {
+  return ["orrery", name, ...words.map(argumentUsage), ...(flags.length > 1 ? ["[flags]"] : [])].join(" ");
 }
 
-function argumentUsage(argument: Argument): string {
-  const word = argument.choices === undefined ? argument.name : argument.choices.join("|");
-  const words = argument.many === true ? `${word}...` : word;
-  return argument.required ? words : `[${words}]`;
+function argumentUsage({ name, choices, many, required }: Argument): string {
+  const words = (choices?.join("|") ?? name) + (many === true ? "..." : "");
+  return required ? words : `[${words}]`;
 }
 
-function flagUsage(flag: Flag): string {
-  const short = flag.short === undefined ? "" : `-${flag.short}, `;
-  if (flag.kind === "switch") return `${short}--${flag.name}`;
-  if (flag.kind === "grant") return `${short}--${flag.name}[=${flag.value}]`;
-  return `${short}--${flag.name} ${flag.value}`;
+function flagUsage({ name, short, kind, value }: Flag): string {
+  const form = `${short === undefined ? "" : `-${short}, `}--${name}`;
+  return kind === "switch" ? form : kind === "grant" ? `${form}[=${value}]` : `${form} ${value}`;
 }
 
 function flagText(flag: Flag): string {

@@ -21,7 +21,7 @@ import { callText } from "../run/source.ts";
 import { checkResultFile, checkStdout } from "../run/end.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
-import { refuseFlags } from "../flags/refused.ts";
+import { refuseFlags } from "../flags/parse.ts";
 import { recordedRun } from "../run/record.ts";
 import { promptRunInput } from "../../service/prompt/run.ts";
 import { beginDialog, replayDialog } from "../chat/dialog.ts";

@@ -11,7 +11,7 @@ import { openQuestion, readyPrompt } from "../../service/start/prompt.ts";
 import { chatWithAgentFile } from "../conversation/conversation.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
-import { refuseFlags } from "../flags/refused.ts";
+import { refuseFlags } from "../flags/parse.ts";
 import { saidOfPrompt } from "../run/prompt.ts";
 import { recordedRun } from "../run/record.ts";
 import { beginDialog, replayDialog } from "./dialog.ts";

@@ -12,9 +12,8 @@ import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { holdConversation } from "./hold.ts";
 import { aroundTalk, beginTalk, greet, typistOf } from "../chat/talk.ts";
-import { isAgentWord } from "../flags/parse.ts";
 import { readAgent, refusedAgent } from "./agent.ts";
-import { refuseFlags } from "../flags/refused.ts";
+import { isAgentWord, refuseFlags } from "../flags/parse.ts";
 import { chooseView } from "../run/view.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];

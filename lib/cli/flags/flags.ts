@@ -7,6 +7,7 @@ import {
   catalogFlags,
   concurrency,
   conversationFlags,
+  denyFlags,
   documentFlags,
   help,
   json,
@@ -20,11 +21,10 @@ import {
   promptFlags,
   quiet,
   RUN,
+  serverPermissions,
   timeout,
   trustProject,
 } from "./groups.ts";
-
-const [allowRead, allowWrite, allowNet, , allowEnv, , ...denyFlags] = permissionFlags;
 
 /** `orrery serve`. */
 const SERVE = {
@@ -56,14 +56,18 @@ const SERVE = {
     toggle("ephemeral", "Keeps nothing of the runs: they cannot be resumed."),
     quiet,
     trustProject,
-    allowRead,
-    allowWrite,
-    allowNet,
-    allowEnv,
+    ...serverPermissions,
     ...denyFlags,
     help,
   ],
 } as const satisfies CommandSpec;
+
+const RUN_ID = {
+  name: "ID",
+  required: true,
+  names: "run",
+  help: "The run, or the beginning of its id.",
+} as const;
 
 export type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
 
@@ -216,7 +220,7 @@ export const COMMANDS = {
   trace: {
     name: "trace",
     summary: "Shows what a run did, step by step.",
-    arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
+    arguments: [RUN_ID],
     flags: [
       json,
       flag(
@@ -232,7 +236,7 @@ export const COMMANDS = {
   fork: {
     name: "fork",
     summary: "Makes a new run of the steps of another one.",
-    arguments: [{ name: "ID", required: true, names: "run", help: "The run, or the beginning of its id." }],
+    arguments: [RUN_ID],
     flags: [
       flag(
         "from",

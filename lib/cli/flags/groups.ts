@@ -8,6 +8,15 @@ export const help = toggle("help", "Shows this.", { short: "h" });
 /** For programs. */
 export const json = toggle("json", "One JSON value on stdout.");
 
+/** Flags that some subjects do not take. @param not what stands behind their names in the error @param of what stands before their help */
+function without<Flags extends readonly Flag[]>(
+  not: NonNullable<Flag["not"]>,
+  of: string,
+  flags: Flags,
+): Flags {
+  return flags.map((each) => ({ ...each, help: of + each.help, not })) as unknown as Flags;
+}
+
 /** Into a file. */
 export const output = flag(
   "output",
@@ -114,52 +123,59 @@ export const budget = flag(
 );
 
 /** What a prompt is given. */
-export const promptFlags = [
-  flag(
-    "input",
-    "texts",
-    "NAME=VALUE",
-    "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
-      "repeated: of the same name the last one counts.",
-    { short: "i", not: ONLY_PROMPTS },
-  ),
-  flag("input-json", "text", "JSON", "Values of the prompt as a JSON object, or @FILE for one.", {
-    not: ONLY_PROMPTS,
-  }),
-] as const satisfies readonly Flag[];
+export const promptFlags = without(
+  ONLY_PROMPTS,
+  "",
+  [
+    flag(
+      "input",
+      "texts",
+      "NAME=VALUE",
+      "A value of the prompt, as text; NAME=@FILE is the text of a file, - a JSON object on stdin. Numbers and the like: --input-json. May be " +
+        "repeated: of the same name the last one counts.",
+      { short: "i" },
+    ),
+    flag("input-json", "text", "JSON", "Values of the prompt as a JSON object, or @FILE for one."),
+  ] as const,
+);
 
 /** What a document is given, and where its result document goes (documents.md 1.1). */
-export const documentFlags = [
-  flag("prompt", "text", "TEXT", "Of a document: what it is asked, put before its first block.", {
-    not: ONLY_DOCUMENTS,
-  }),
-  flag(
-    "block",
-    "texts",
-    "FILE#REF",
-    "Of a document: a block of another file, put before its first block. May be repeated.",
-    { not: ONLY_DOCUMENTS },
-  ),
-  flag("mode", "text", "MODE", "Of a document: how results are merged where an operation does not say it.", {
-    choices: ["append", "prepend", "replace"],
-    not: ONLY_DOCUMENTS,
-  }),
-  flag(
-    "out",
-    "text",
-    "FILE",
-    "Of a document: where its result document goes; - is stdout, none is nowhere.",
-    { names: "file", default: "beside the document, with the ending .ctx", not: ONLY_DOCUMENTS },
-  ),
-  toggle("show-operations", "Of a document: models see its operations too.", { not: ONLY_DOCUMENTS }),
-  toggle(
-    "watch",
-    "Of a document: runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
-      "the same input is not done again: a model's answer to the same question, a tool's result, a command whose text, folder, variables " +
-      "and time limit did not change.",
-    { not: ONLY_DOCUMENTS },
-  ),
-] as const satisfies readonly Flag[];
+export const documentFlags = without(
+  ONLY_DOCUMENTS,
+  "Of a document: ",
+  [
+    flag("prompt", "text", "TEXT", "what it is asked, put before its first block."),
+    flag(
+      "block",
+      "texts",
+      "FILE#REF",
+      "a block of another file, put before its first block. May be repeated.",
+    ),
+    flag(
+      "mode",
+      "text",
+      "MODE",
+      "how results are merged where an operation does not say it.",
+      {
+        choices: ["append", "prepend", "replace"],
+      },
+    ),
+    flag(
+      "out",
+      "text",
+      "FILE",
+      "where its result document goes; - is stdout, none is nowhere.",
+      { names: "file", default: "beside the document, with the ending .ctx" },
+    ),
+    toggle("show-operations", "models see its operations too."),
+    toggle(
+      "watch",
+      "runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
+        "the same input is not done again: a model's answer to the same question, a tool's result, a command whose text, folder, variables " +
+        "and time limit did not change.",
+    ),
+  ] as const,
+);
 
 /** Who is asked. */
 export const profile = flag(
@@ -222,44 +238,45 @@ export const modelFlags = [
 ] as const satisfies readonly Flag[];
 
 /** How a conversation with an agent is held (conversations.md). */
-export const conversationFlags = [
-  flag("user", "text", "NAME", "Of a conversation: with whom. Its global slots are kept for this user.", {
-    default: "local",
-    not: ONLY_AGENTS,
-  }),
-  flag(
-    "module",
-    "text",
-    "NAME|FILE",
-    "Of a conversation: the module whose slots it has; a file that ends with .module.yml says what it consists of.",
-    { default: "default", names: "file", not: ONLY_AGENTS },
-  ),
-  flag("session", "text", "NAME", "Of a conversation: the session of the module whose slots it has.", {
-    default: "the id of the agent",
-    not: ONLY_AGENTS,
-  }),
-  flag(
-    "context",
-    "text",
-    "FILE",
-    "Of a conversation: what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
-    { names: "file", not: ONLY_AGENTS },
-  ),
-  flag(
-    "collection",
-    "text",
-    "FILE",
-    "Of a conversation: the .collection.yml file whose documents its retrievers search.",
-    { names: "file", default: "conversations.collection of orrery.yaml", not: ONLY_AGENTS },
-  ),
-  flag(
-    "slot",
-    "texts",
-    "NAME=VALUE",
-    "Of a conversation: a slot that is set before its first step, as text; session.NAME, module.NAME and global.NAME outlive it. May be repeated.",
-    { not: ONLY_AGENTS },
-  ),
-] as const satisfies readonly Flag[];
+export const conversationFlags = without(
+  ONLY_AGENTS,
+  "Of a conversation: ",
+  [
+    flag("user", "text", "NAME", "with whom. Its global slots are kept for this user.", {
+      default: "local",
+    }),
+    flag(
+      "module",
+      "text",
+      "NAME|FILE",
+      "the module whose slots it has; a file that ends with .module.yml says what it consists of.",
+      { default: "default", names: "file" },
+    ),
+    flag("session", "text", "NAME", "the session of the module whose slots it has.", {
+      default: "the id of the agent",
+    }),
+    flag(
+      "context",
+      "text",
+      "FILE",
+      "what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
+      { names: "file" },
+    ),
+    flag(
+      "collection",
+      "text",
+      "FILE",
+      "the .collection.yml file whose documents its retrievers search.",
+      { names: "file", default: "conversations.collection of orrery.yaml" },
+    ),
+    flag(
+      "slot",
+      "texts",
+      "NAME=VALUE",
+      "a slot that is set before its first step, as text; session.NAME, module.NAME and global.NAME outlive it. May be repeated.",
+    ),
+  ] as const,
+);
 
 /** Of what a project says for itself. */
 export const trustProject = toggle(
@@ -289,38 +306,48 @@ export const catalogFlags = [
   toggle("trust-code", "Loads the TypeScript modules of the project's prompts and tactics, this time."),
 ] as const satisfies readonly Flag[];
 
+/** The flags that allow and forbid something. @param all what a flag without a list allows @param more what `things` are */
+function permission<const Kind extends string>(
+  kind: Kind,
+  value: string,
+  [things, done]: readonly [things: string, done: string],
+  { fallback = "nothing", all = "all", more = "" } = {},
+) {
+  const allowed = `${things}${more} that may be ${done}; without a list ${all}.`;
+  const denied = `${things} that may not be ${done}, whatever is allowed.`;
+  return {
+    allow: flag(`allow-${kind}` as const, "grant", `${value},...`, allowed, { default: fallback }),
+    deny: flag(`deny-${kind}` as const, "grant", `${value},...`, denied),
+  };
+}
+
+const read = permission("read", "PATH", ["Files", "read"], { fallback: "the project root" });
+const write = permission("write", "PATH", ["Files", "written"], {
+  fallback: ".orrery/ of the project root",
+});
+const net = permission("net", "HOST", ["Hosts", "reached"], {
+  more: " (HOST or HOST:PORT)",
+  all: "all but private addresses",
+});
+const run = permission("run", "PROGRAM", ["Programs", "started"]);
+const env = permission("env", "VARIABLE", ["Variables", "read"], { more: " of the environment" });
+
+/** What a server may do; commands are granted in its settings. */
+export const serverPermissions = [read.allow, write.allow, net.allow, env.allow] as const;
+
+/** What nobody may do. */
+export const denyFlags = [read.deny, write.deny, net.deny, run.deny, env.deny] as const;
+
 /** What a run may do. */
 export const permissionFlags = [
-  flag("allow-read", "grant", "PATH,...", "Files that may be read; without a list all.", {
-    default: "the project root",
-  }),
-  flag("allow-write", "grant", "PATH,...", "Files that may be written; without a list all.", {
-    default: ".orrery/ of the project root",
-  }),
-  flag(
-    "allow-net",
-    "grant",
-    "HOST,...",
-    "Hosts (HOST or HOST:PORT) that may be reached; without a list all but private addresses.",
-    { default: "nothing" },
-  ),
-  flag("allow-run", "grant", "PROGRAM,...", "Programs that may be started; without a list all.", {
-    default: "nothing",
-  }),
-  flag(
-    "allow-env",
-    "grant",
-    "VARIABLE,...",
-    "Variables of the environment that may be read; without a list all.",
-    { default: "nothing" },
-  ),
+  read.allow,
+  write.allow,
+  net.allow,
+  run.allow,
+  env.allow,
   toggle("allow-all", "Allows everything that no --deny flag names.", { short: "A" }),
-  flag("deny-read", "grant", "PATH,...", "Files that may not be read, whatever is allowed."),
-  flag("deny-write", "grant", "PATH,...", "Files that may not be written, whatever is allowed."),
-  flag("deny-net", "grant", "HOST,...", "Hosts that may not be reached, whatever is allowed."),
-  flag("deny-run", "grant", "PROGRAM,...", "Programs that may not be started, whatever is allowed."),
-  flag("deny-env", "grant", "VARIABLE,...", "Variables that may not be read, whatever is allowed."),
-] as const satisfies readonly Flag[];
+  ...denyFlags,
+] as const;
 
 /** How calls run, what is kept of them, and what they may do: of every command that runs some. Last in its help. */
 export const callFlags = [

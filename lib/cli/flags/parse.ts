@@ -1,5 +1,5 @@
 import { didYouMean } from "../../core/core.ts";
-import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
+import type { Argument, CommandSpec, Flag, ParsedCommand, Subject } from "./flag.ts";
 import { UsageError } from "../../service/exit_code.ts";
 
 /**
@@ -13,193 +13,143 @@ export function parseFlags<const Spec extends CommandSpec>(
   spec: Spec,
   args: readonly string[],
 ): ParsedCommand<Spec> {
-  const reader = new FlagReader(spec);
-  reader.read(args);
-  const flags = reader.values() as ParsedCommand<Spec>["flags"];
-  if (reader.help) return { words: [], flags, wantsHelp: true };
-  const problems = [...reader.problems, ...wordProblems(spec, reader, flags)];
+  const { words, values, problems, ...read } = readArguments(spec, args);
+  const all = Object.fromEntries(spec.flags.map((flag) => [flag.name, values.get(flag.name) ?? unset(flag)]));
+  const flags = all as ParsedCommand<Spec>["flags"];
+  if (all.help === true) return { words: [], flags, wantsHelp: true };
+  problems.push(...wordProblems(spec, { words, ...read }, flags));
   if (problems.length > 0) throw new UsageError(problems, spec.name);
-  return { words: reader.words, flags, wantsHelp: false };
+  return { words, flags, wantsHelp: false };
 }
 
 type Value = boolean | number | string | readonly (string | true)[] | undefined;
 
-class FlagReader {
-  readonly words: string[] = [];
-  readonly problems: string[] = [];
-  help = false;
+/** What was typed, before it is known whether the words are as many as there are to be. */
+interface ReadArguments {
+  readonly words: string[];
+  readonly values: ReadonlyMap<string, Value>;
+  readonly problems: string[];
   /** Words that stand behind a flag that is unknown, and may be its value. */
-  strayValues = 0;
+  readonly strayValues: number;
   /** The first word that stands right behind a flag whose list is written with `=`. */
-  behindGrant?: { readonly flag: string; readonly word: string };
-  readonly #spec: CommandSpec;
-  readonly #values = new Map<string, Value>();
-  #rest: string[] = [];
+  readonly behindGrant?: { readonly flag: string; readonly word: string };
+}
 
-  constructor(spec: CommandSpec) {
-    this.#spec = spec;
-  }
+function readArguments(spec: CommandSpec, args: readonly string[]): ReadArguments {
+  const words: string[] = [];
+  const values = new Map<string, Value>();
+  const problems: string[] = [];
+  const rest = [...args].reverse();
+  let strayValues = 0;
+  let behindGrant: ReadArguments["behindGrant"];
 
-  read(args: readonly string[]): void {
-    this.#rest = [...args].reverse();
-    for (let word = this.#rest.pop(); word !== undefined; word = this.#rest.pop()) {
-      if (word === "--") {
-        this.words.push(...this.#rest.reverse());
-        return;
-      }
-      if (word.startsWith("--")) this.#readLong(word);
-      else if (word.startsWith("-") && word !== "-") this.#readShort(word);
-      else this.words.push(word);
+  const take = (flag: Flag, shown: string, attached: string | undefined): void => {
+    const { name, kind, value = "VALUE", choices } = flag;
+    const say = (problem: string) => void problems.push(`${shown} ${problem}`);
+    const before = values.get(name);
+    const add = (items: readonly (string | true)[]) =>
+      void values.set(name, [...(Array.isArray(before) ? before : []), ...items]);
+    if (kind === "switch") {
+      if (attached !== undefined) say(`takes no value; found "${attached}"`);
+      return void values.set(name, true);
     }
-  }
-
-  values(): Record<string, Value> {
-    const values: Record<string, Value> = {};
-    for (const flag of this.#spec.flags) values[flag.name] = this.#values.get(flag.name) ?? unset(flag);
-    return values;
-  }
-
-  #readLong(word: string): void {
-    const equals = word.indexOf("=");
-    const name = equals === -1 ? word.slice(2) : word.slice(2, equals);
-    const flag = this.#named(name);
-    if (flag === undefined) {
-      if (equals === -1 && isWord(this.#rest.at(-1))) this.strayValues++;
-      return this.#unknown(`--${name}`, didYouMeanFlag(name, this.#spec.flags));
+    if (kind === "grant") { // as written: lib/policy/policy_settings.ts divides the lists and checks them
+      add([attached ?? true]);
+      const word = rest.at(-1);
+      const isBehind = attached === undefined && word !== undefined && !word.startsWith("-");
+      if (isBehind) behindGrant ??= { flag: `--${name}`, word };
+      return;
     }
-    this.#take(flag, `--${name}`, equals === -1 ? undefined : word.slice(equals + 1));
-  }
-
-  #readShort(word: string): void {
-    for (let at = 1; at < word.length; at++) {
-      const letter = word.charAt(at);
-      const flag = this.#spec.flags.find(({ short }) => short === letter);
-      if (flag === undefined) {
-        return this.#unknown(at === 1 ? word : `-${letter} in ${word}`, this.#longFormHint(word));
-      }
-      const attached = word.slice(at + 1).replace(/^=/, "");
-      if (flag.kind !== "switch") {
-        return this.#take(flag, `-${letter}`, attached === "" ? undefined : attached);
-      }
-      if (word.charAt(at + 1) === "=") return this.#take(flag, `-${letter}`, attached);
-      this.#take(flag, `-${letter}`, undefined);
+    const text = attached ?? nextValue();
+    const items = kind === "list" ? (text ?? "").split(",").filter((item) => item !== "") : [text ?? ""];
+    if (text === undefined || items.length === 0 || items[0] === "") {
+      say(`needs a value: ${shown} ${value}${text === undefined ? dashHint(name) : ""}`);
+    } else if (kind === "list" || kind === "texts") add(items);
+    else if (values.has(name)) say("is given twice");
+    else if (choices !== undefined && !choices.includes(text)) {
+      say(`must be one of ${choices.join(", ")}; found "${text}".${didYouMean(text, choices)}`);
+    } else if (kind === "text") values.set(name, text);
+    else {
+      const number = NUMBER.test(text) ? Number(text) : NaN;
+      const { wanted, fits } = NUMBERS[kind];
+      if (Number.isFinite(number) && fits(number)) values.set(name, number);
+      else say(`must be ${wanted}; found "${text}"`);
     }
-  }
-
-  #named(name: string): Flag | undefined {
-    return this.#spec.flags.find((flag) => flag.name === name);
-  }
-
-  /** `-json` for `--json`. */
-  #longFormHint(word: string): string {
-    const name = word.slice(1).split("=", 1)[0] ?? "";
-    return this.#named(name) !== undefined ? ` Did you mean "--${name}"?` : "";
-  }
-
-  #unknown(shown: string, hint: string): void {
-    this.problems.push(`Unknown flag ${shown}.${hint}`);
-  }
-
-  #take(flag: Flag, shown: string, attached: string | undefined): void {
-    if (flag.kind === "switch") return this.#takeSwitch(flag, shown, attached);
-    if (flag.kind === "grant") return this.#takeGrant(flag, attached);
-    const text = attached ?? this.#nextValue();
-    if (text === undefined || text === "") {
-      this.problems.push(
-        `${shown} needs a value: ${shown} ${flag.value ?? "VALUE"}${
-          text === undefined ? this.#dashHint(flag) : ""
-        }`,
-      );
-    } else if (flag.kind === "list") this.#add(flag, shown, text.split(",").filter((item) => item !== ""));
-    else if (flag.kind === "texts") this.#add(flag, shown, [text]);
-    else this.#takeOne(flag, shown, text);
-  }
+  };
 
   /** The next word, unless it is a flag: a path that begins with `-` is written `--output=-path`. */
-  #nextValue(): string | undefined {
-    const next = this.#rest.at(-1);
-    return next === undefined || (next.startsWith("-") && next !== "-" && !isNumber(next))
-      ? undefined
-      : this.#rest.pop();
-  }
+  const nextValue = (): string | undefined => {
+    const next = rest.at(-1);
+    return next === undefined || !(isWord(next) || NUMBER.test(next)) ? undefined : rest.pop();
+  };
 
   /** The next word is no flag that there is: then it was meant for the value. */
-  #dashHint({ name }: Flag): string {
-    const next = this.#rest.at(-1);
-    if (next === undefined || !next.startsWith("-") || next === "--" || this.#isKnown(next)) return "";
-    this.#rest.pop();
+  const dashHint = (name: string): string => {
+    const next = rest.at(-1);
+    const form = next?.startsWith("--") ? next.split("=", 1)[0] : next?.slice(0, 2);
+    if (next === undefined || next === "--" || flagOf(form, spec) !== undefined) return "";
+    rest.pop();
     return `; a value that begins with - is written with =, so: --${name}=${next}`;
-  }
+  };
 
-  #isKnown(word: string): boolean {
-    if (word.startsWith("--")) return this.#named(word.slice(2).split("=", 1)[0] ?? "") !== undefined;
-    return this.#spec.flags.some(({ short }) => short === word.charAt(1));
-  }
+  const readLong = (word: string): void => {
+    const [form = ""] = word.split("=", 1);
+    const flag = flagOf(form, spec);
+    if (flag !== undefined) return take(flag, form, form === word ? undefined : word.slice(form.length + 1));
+    if (form === word && isWord(rest.at(-1))) strayValues++;
+    problems.push(`Unknown flag ${form}.${didYouMean(form, spec.flags.map(({ name }) => `--${name}`))}`);
+  };
 
-  #takeSwitch(flag: Flag, shown: string, attached: string | undefined): void {
-    if (attached !== undefined) this.problems.push(`${shown} takes no value; found "${attached}"`);
-    if (flag.name === "help") this.help = true;
-    this.#values.set(flag.name, true);
-  }
-
-  /** As written: lib/policy/policy_settings.ts divides the lists and checks them. */
-  #takeGrant(flag: Flag, attached: string | undefined): void {
-    const before = this.#values.get(flag.name);
-    this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? true]);
-    const word = this.#rest.at(-1);
-    if (attached === undefined && word !== undefined && !word.startsWith("-")) {
-      this.behindGrant ??= { flag: `--${flag.name}`, word };
+  const readShort = (word: string): void => {
+    for (let at = 1; at < word.length; at++) {
+      const form = `-${word.charAt(at)}`;
+      const flag = flagOf(form, spec);
+      if (flag === undefined) {
+        const long = `-${word.split("=", 1)[0]}`; // -json for --json
+        const hint = flagOf(long, spec) === undefined ? "" : ` Did you mean "${long}"?`;
+        return void problems.push(`Unknown flag ${at === 1 ? word : `${form} in ${word}`}.${hint}`);
+      }
+      const attached = word.slice(at + 1).replace(/^=/, "");
+      if (flag.kind !== "switch") return take(flag, form, attached === "" ? undefined : attached);
+      if (word.charAt(at + 1) === "=") return take(flag, form, attached);
+      take(flag, form, undefined);
     }
-  }
+  };
 
-  #takeOne(flag: Flag, shown: string, text: string): void {
-    if (this.#values.has(flag.name)) this.problems.push(`${shown} is given twice`);
-    else if (flag.choices !== undefined && !flag.choices.includes(text)) {
-      const near = didYouMean(text, flag.choices);
-      this.problems.push(`${shown} must be one of ${flag.choices.join(", ")}; found "${text}".${near}`);
-    } else if (flag.kind === "text") this.#values.set(flag.name, text);
-    else this.#takeNumber(flag, shown, text);
+  for (let word = rest.pop(); word !== undefined; word = rest.pop()) {
+    if (word === "--") words.push(...rest.splice(0).reverse());
+    else if (word.startsWith("--")) readLong(word);
+    else if (isWord(word)) words.push(word);
+    else readShort(word);
   }
-
-  #takeNumber(flag: Flag, shown: string, text: string): void {
-    const value = isNumber(text) ? Number(text) : NaN;
-    const wanted = wantedNumber(flag, value);
-    if (wanted === undefined) this.#values.set(flag.name, value);
-    else this.problems.push(`${shown} must be ${wanted}; found "${text}"`);
-  }
-
-  #add(flag: Flag, shown: string, items: readonly string[]): void {
-    if (items.length === 0) this.problems.push(`${shown} needs a value: ${shown} ${flag.value ?? "VALUE"}`);
-    const before = this.#values.get(flag.name);
-    this.#values.set(flag.name, [...(Array.isArray(before) ? before : []), ...items]);
-  }
+  return { words, values, problems, strayValues, behindGrant };
 }
 
-/** What would have been right; undefined for a value that is. */
-function wantedNumber({ kind }: Flag, value: number): string | undefined {
-  if (kind === "count") {
-    return Number.isSafeInteger(value) && value >= 1 ? undefined : "a whole number from 1";
-  }
-  if (!Number.isFinite(value)) return kind === "number" ? "a number from 0" : "a number of seconds above 0";
-  if (kind === "number") return value >= 0 ? undefined : "a number from 0";
-  return value > 0 ? undefined : "a number of seconds above 0";
-}
+const NUMBER = /^-?[0-9]+(\.[0-9]+)?$/;
 
-function unset(flag: Flag): Value {
-  if (flag.kind === "switch") return false;
-  return flag.kind === "list" || flag.kind === "texts" || flag.kind === "grant" ? [] : undefined;
+const NUMBERS = {
+  count: { wanted: "a whole number from 1", fits: (n: number) => Number.isSafeInteger(n) && n >= 1 },
+  number: { wanted: "a number from 0", fits: (n: number) => n >= 0 },
+  seconds: { wanted: "a number of seconds above 0", fits: (n: number) => n > 0 },
+};
+
+function unset({ kind }: Flag): Value {
+  if (kind === "switch") return false;
+  return kind === "list" || kind === "texts" || kind === "grant" ? [] : undefined;
 }
 
 function isWord(text: string | undefined): boolean {
   return text !== undefined && (text === "-" || !text.startsWith("-"));
 }
 
-function isNumber(text: string): boolean {
-  return /^-?[0-9]+(\.[0-9]+)?$/.test(text);
+/** The flag that is typed like this: `--output`, `-o`. */
+export function flagOf(form: string | undefined, { flags }: CommandSpec): Flag | undefined {
+  return flags.find((flag) => form !== undefined && typedForms(flag).includes(form));
 }
 
-function didYouMeanFlag(name: string, known: readonly Flag[]): string {
-  return didYouMean(`--${name}`, known.map((flag) => `--${flag.name}`));
+/** The forms of a flag as they are typed. */
+export function typedForms({ name, short }: Flag): readonly string[] {
+  return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 }
 
 /** What a word of a command is; the last one may be there several times. */
@@ -210,7 +160,7 @@ export function argumentAt({ arguments: all }: CommandSpec, index: number): Argu
 
 function wordProblems(
   spec: CommandSpec,
-  { words, strayValues, behindGrant }: Pick<FlagReader, "words" | "strayValues" | "behindGrant">,
+  { words, strayValues, behindGrant }: Pick<ReadArguments, "words" | "strayValues" | "behindGrant">,
   flags: Readonly<Record<string, unknown>>,
 ): string[] {
   const missing = spec.arguments.slice(words.length)
@@ -233,10 +183,8 @@ function wordProblems(
   if (last?.many === true) return problems;
   const extra = words[spec.arguments.length];
   if (extra === undefined || words.length - spec.arguments.length <= strayValues) return problems;
-  return [
-    ...problems,
-    `orrery ${spec.name} takes ${countOf(spec.arguments)}; found "${extra}" too.${hint}`,
-  ];
+  const takes = spec.arguments.map(({ name }) => name).join(" and ") || "no words";
+  return [...problems, `orrery ${spec.name} takes ${takes}; found "${extra}" too.${hint}`];
 }
 
 function wordProblem(argument: Argument | undefined, word: string): string[] {
@@ -246,12 +194,9 @@ function wordProblem(argument: Argument | undefined, word: string): string[] {
   if (word === "" && !isJoined) {
     return [`${argument.name} is given as an empty word. ${argument.name}: ${argumentText(argument)}`];
   }
-  if (argument.choices === undefined || argument.choices.includes(word)) return [];
-  if (argument.choices.length === 1) {
-    return [`${argument.name} must be ${argument.choices[0]}; found "${word}".`];
-  }
-  const near = didYouMean(word, argument.choices);
-  return [`${argument.name} must be one of ${argument.choices.join(", ")}; found "${word}".${near}`];
+  const { name, choices } = argument;
+  if (choices === undefined || choices.includes(word)) return [];
+  return [`${name} must be one of ${choices.join(", ")}; found "${word}".${didYouMean(word, choices)}`];
 }
 
 /** What a word has to be. */
@@ -259,12 +204,25 @@ export function argumentText({ help, choices }: Argument): string {
   return choices === undefined ? help : `${help} One of ${choices.join(", ")}.`;
 }
 
-function countOf(words: readonly Argument[]): string {
-  if (words.length === 0) return "no words";
-  return words.map((word) => word.name).join(" and ");
-}
-
 /** Whether a word of the command line names an agent file (cli.md). */
 export function isAgentWord(word: string): boolean {
   return /\.agent\.ya?ml$/i.test(word);
+}
+
+/** @param also what else is wrong @throws {UsageError} with every flag that was typed and that the subject does not take */
+export function refuseFlags(
+  { name: command, flags }: CommandSpec,
+  typed: Readonly<Record<string, unknown>>,
+  subject: Subject,
+  also: readonly string[] = [],
+): void {
+  const problems = flags.flatMap(({ name, not }) => {
+    const why = isTyped(typed[name]) ? not?.[subject] : undefined;
+    return why === undefined ? [] : [`--${name} ${why}`];
+  });
+  if (problems.length + also.length > 0) throw new UsageError([...problems, ...also], command);
+}
+
+function isTyped(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }

@@ -15,8 +15,7 @@ import { grantsOf } from "../flags/grants.ts";
 import { RUN } from "../flags/groups.ts";
 import { replayFile, runHere } from "./perform.ts";
 import { recordedRun } from "./record.ts";
-import { isAgentWord } from "../flags/parse.ts";
-import { refuseFlags } from "../flags/refused.ts";
+import { isAgentWord, refuseFlags } from "../flags/parse.ts";
 import { chooseView } from "./view.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;

@@ -19,7 +19,7 @@ import { orNearest, stdinText } from "../source.ts";
 import { documentView, plainDocumentView } from "./view.ts";
 import { grantsOf } from "../../flags/grants.ts";
 import { RUN } from "../../flags/groups.ts";
-import { refuseFlags } from "../../flags/refused.ts";
+import { refuseFlags } from "../../flags/parse.ts";
 import { replayFile } from "../perform.ts";
 import { type DocumentCommand, type DocumentStart, runDocumentOnce } from "./once.ts";
 import { refuseWithWatch, RenewedView, watchDocument } from "./watch.ts";
