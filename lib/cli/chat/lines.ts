@@ -68,17 +68,13 @@ export function typedMessages(user: TerminalUser, options: TypedMessagesOptions)
   };
   return {
     async next() {
-      while (true) {
-        const line = await lineBehind(PROMPT);
-        if (line === undefined) {
-          await say("\n"); // what is said next would stand behind the prompt
-          return undefined;
-        }
-        const typed = typedCommand(line, commands);
-        if (typed !== undefined) {
-          if (typed.command === undefined) {
-            await say(`There is no /${typed.name}; /help shows what there is\n`);
-          } else if (await typed.command.run(typed.argument) === "over") return undefined;
+      for (let line = await lineBehind(PROMPT); line !== undefined; line = await lineBehind(PROMPT)) {
+        const [, name = "", argument = ""] = /^\/(\w+)(?:\s+(\S.*))?$/.exec(line.trim()) ?? [];
+        const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+        // A message may begin with a slash too.
+        if (name !== "" && (argument === "" || command?.takes !== undefined)) {
+          if (command === undefined) await say(`There is no /${name}; /help shows what there is\n`);
+          else if (await command.run(argument) === "over") return undefined;
           continue;
         }
         const message = line.trim() === '"""'
@@ -88,21 +84,10 @@ export function typedMessages(user: TerminalUser, options: TypedMessagesOptions)
         if (message.trim() !== "") return message;
         await say(emptyText);
       }
+      await say("\n"); // what is said next would stand behind the prompt
+      return undefined;
     },
   };
-}
-
-/** `/NAME` and what stands behind it; a message may begin with a slash too. */
-function typedCommand(line: string, commands: Readonly<Record<string, ChatCommand>>): {
-  readonly name: string;
-  readonly command: ChatCommand | undefined;
-  readonly argument: string;
-} | undefined {
-  const [, name, argument = ""] = /^\/(\w+)(?:\s+(\S.*))?$/.exec(line.trim()) ?? [];
-  if (name === undefined) return undefined;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  const isMessage = argument !== "" && command?.takes === undefined;
-  return isMessage ? undefined : { name, command, argument };
 }
 
 function helpText(commands: Readonly<Record<string, ChatCommand>>): string {
@@ -131,14 +116,10 @@ async function quotedLines(lineBehind: LineBehind): Promise<string | undefined> 
 }
 
 async function continuedLine(lineBehind: LineBehind, first: string): Promise<string> {
-  const lines: string[] = [];
-  let line: string | undefined = first;
-  while (line?.endsWith("\\")) {
-    lines.push(line.slice(0, -1));
-    line = await lineBehind(MORE);
-  }
-  if (line !== undefined) lines.push(line);
-  return lines.join("\n");
+  if (!first.endsWith("\\")) return first;
+  const next = await lineBehind(MORE);
+  const begun = first.slice(0, -1);
+  return next === undefined ? begun : `${begun}\n${await continuedLine(lineBehind, next)}`;
 }
 
 /** A message a line, as a pipe brings them; empty lines are none. @throws {FileError} for what is not UTF-8 text */

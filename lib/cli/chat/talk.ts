@@ -103,82 +103,61 @@ export interface ChatWork {
 
 /** Talks until there is nothing more to say; gives the exit code. */
 export async function performChat(work: ChatWork): Promise<number> {
-  const talk = new RunningTalk(work);
-  const events = work.events({ next: () => talk.next(), answered: () => talk.answered() });
-  const summary = await toItsEnd(work, () => talk.follow(events));
-  return await endRun(summary, {
-    ...work,
-    flags: { ...work.flags, json: false, output: undefined },
-    isShown: true,
+  const { terminal, flags, view, stop, kept } = work;
+  const answers = answersOf(work);
+  let lines: ChatLines | undefined;
+  let isShowing = false;
+  // Events are taken as soon as they are told; what is left is to have written them.
+  const shown = async () => {
+    do await new Promise((resolve) => setTimeout(resolve, 0)); while (isShowing);
+  };
+  const events = work.events({
+    async next() {
+      await shown();
+      stop.listening();
+      const message = await nextMessage(lines ??= linesOf(work), stop.signal);
+      if (message !== undefined) stop.answering();
+      return message;
+    },
+    async answered() { // what was said of an answer is all there is of it
+      await shown();
+      await answers?.end();
+    },
   });
-}
-
-/** Both sides of a conversation: what is typed, and what is shown of the answers. */
-class RunningTalk {
-  readonly #work: ChatWork;
-  readonly #answers: AnswerStream | LastAnswers | undefined;
-  #lines: ChatLines | undefined;
-  #isShowing = false;
-
-  constructor(work: ChatWork) {
-    const { terminal: { stdout, stdinIsTerminal }, flags, answers: { hasTools, hasContract } } = work;
-    this.#work = work;
-    if (flags.jsonl) this.#answers = undefined;
-    else if (hasContract || (!stdinIsTerminal && hasTools)) this.#answers = new LastAnswers(stdout);
-    else this.#answers = new AnswerStream({ stdout, endsLines: true });
-  }
-
-  /** The next message: asked for when everything that was told is on the screen. */
-  async next(): Promise<string | undefined> {
-    const { stop } = this.#work;
-    await this.#shown();
-    stop.listening();
-    this.#lines ??= this.#open();
-    const message = await nextMessage(this.#lines, stop.signal);
-    if (message !== undefined) stop.answering();
-    return message;
-  }
-
-  /** What was said of an answer is all there is of it. */
-  async answered(): Promise<void> {
-    await this.#shown();
-    await this.#answers?.end();
-  }
-
-  async follow(events: AsyncIterable<RunEvent>): Promise<RunSummary> {
-    const { terminal, view, flags, kept, stop } = this.#work;
-    const summary = new RunSummary({ withCalls: false });
-    const known = kept.options.journal?.events.at(-1)?.seq ?? 0;
+  const known = kept.options.journal?.events.at(-1)?.seq ?? 0;
+  const summary = new RunSummary({ withCalls: false });
+  const ended = await toItsEnd(work, async () => {
     try {
       for await (const event of events) {
-        this.#isShowing = true;
+        isShowing = true;
         summary.add(event);
         if (event.seq > known) {
           if (flags.jsonl) await terminal.stdout.write(jsonLine(event));
-          await this.#answers?.event(event);
+          await answers?.event(event);
           await view.event(event);
         }
         if (terminal.stdout.closed) stop.leave();
-        this.#isShowing = false;
+        isShowing = false;
       }
     } finally {
-      await this.#answers?.end();
+      await answers?.end();
       await view.end();
     }
     return summary;
-  }
+  });
+  return await endRun(ended, { ...work, flags: { ...flags, json: false, output: undefined }, isShown: true });
+}
 
-  #open(): ChatLines {
-    const { terminal, stop, typist } = this.#work;
-    if (typist === undefined) return pipedMessages(terminal, stop.signal);
-    const say = (text: string) => terminal.stderr.write(printable(text));
-    return typedMessages(typist, { say, signal: stop.signal });
-  }
+/** Where the answers go; undefined where events say all of them. */
+function answersOf({ terminal: { stdout, stdinIsTerminal }, flags, answers }: ChatWork) {
+  if (flags.jsonl) return undefined;
+  const isLast = answers.hasContract || (!stdinIsTerminal && answers.hasTools);
+  return isLast ? new LastAnswers(stdout) : new AnswerStream({ stdout, endsLines: true });
+}
 
-  /** Events are taken as soon as they are told; what is left is to have written them. */
-  async #shown(): Promise<void> {
-    do await new Promise((resolve) => setTimeout(resolve, 0)); while (this.#isShowing);
-  }
+function linesOf({ terminal, stop: { signal }, typist }: ChatWork): ChatLines {
+  if (typist === undefined) return pipedMessages(terminal, signal);
+  return typedMessages(typist, { say: (text) => terminal.stderr.write(printable(text)), signal });
 }
 
 /**

@@ -97,8 +97,8 @@ const KEYS = ["user", "module", "session", "user-config", "user-context-log"];
 export async function contextFile(file: string, { cwd }: { readonly cwd: string }): Promise<JsonObject> {
   const text = await flagFile(file, { flag: "--context", cwd });
   const document = await parseYaml(text, { file });
-  const problem = (message: string, path: readonly string[] = [], what: "key" | "value" = "value") => {
-    const span = document.at(path, what) ?? { file, line: 1, column: 1 };
+  const problem = (message: string, path: readonly string[] = []) => {
+    const span = document.at(path, "key") ?? document.at([]) ?? { file, line: 1, column: 1 };
     return new SourceError(message, { span, source: text, code: "E-context" });
   };
   const context = jsonOf(document, problem);
@@ -107,12 +107,10 @@ export async function contextFile(file: string, { cwd }: { readonly cwd: string 
   }
   const unknown = Object.keys(context).filter((key) => !KEYS.includes(key));
   if (unknown.length === 0) return context;
-  throw new ProblemsError(unknown.map((key) => problem(unknownKey(key), [key], "key")));
-}
-
-function unknownKey(key: string): string {
-  const hint = didYouMean(key, KEYS) || ` The keys here are ${KEYS.join(", ")}.`;
-  return `Unknown key ${JSON.stringify(key)}.${hint}`;
+  throw new ProblemsError(unknown.map((key) => {
+    const hint = didYouMean(key, KEYS) || ` The keys here are ${KEYS.join(", ")}.`;
+    return problem(`Unknown key ${JSON.stringify(key)}.${hint}`, [key]);
+  }));
 }
 
 /** YAML has numbers that JSON has not. */
