@@ -24,7 +24,6 @@ import { blockOf } from "./run/document/once.ts";
 import { stdinText } from "./run/source.ts";
 import { readConversationTests } from "./test/conversation_file.ts";
 import { readDocumentTests } from "./test/document.ts";
-import type { TestSource } from "./test/field.ts";
 import { helpFile } from "./help.ts";
 import { jsonPage } from "./page.ts";
 
@@ -53,15 +52,10 @@ export async function check(
     const text = await hostFiles({ root: cwd }).readText(path);
     report.file(path, text);
     await report.cutValues(text, { path, kind: "test" });
-    await report.unlessProblems(readTests({ text, file: path, path }), [cwd], "test");
+    const read = /\.document-test\./.test(path) ? readDocumentTests : readConversationTests; // as before they run
+    await report.unlessProblems<unknown>(read({ text, file: path, path }), [cwd], "test");
   }
   return await writeReport(report, { flags, terminal, cwd, notLoaded });
-}
-
-/** As they are read before they run. @throws {ProblemsError} */
-async function readTests(source: TestSource): Promise<void> {
-  if (/\.document-test\./.test(source.path)) await readDocumentTests(source);
-  else await readConversationTests(source);
 }
 
 type CheckFlags = ParsedCommand<typeof COMMANDS.check>["flags"];
@@ -100,19 +94,32 @@ interface WriteReportOptions {
 }
 
 /** Tells what a check found: text on stderr, every other format on stdout. Gives the exit code. */
-async function writeReport(report: CheckReport, options: WriteReportOptions): Promise<number> {
-  const { flags: { format = "text" }, terminal, cwd } = options;
+async function writeReport(
+  report: CheckReport,
+  { flags: { format, quiet }, terminal: { stdout, stderr }, cwd, notLoaded }: WriteReportOptions,
+): Promise<number> {
   const problems = report.problems();
-  const told: readonly ToldProblem[] = problems.map((each) => toldProblem(cwd, each));
-  if (format === "json") {
-    await terminal.stdout.write(
-      jsonPage(problems.map((each) => typedProblem(cwd, each))),
-    );
-  } else if (format === "github") await terminal.stdout.write(problemsGithub(told));
+  const told = () => problems.map((each) => toldProblem(cwd, each));
+  if (format === "json") await stdout.write(jsonPage(problems.map((each) => typedProblem(cwd, each))));
+  else if (format === "github") await stdout.write(problemsGithub(told()));
   else if (format === "sarif") {
-    const log = problemsSarif(told, { rules: await rulesOf(problems), version: VERSION });
-    await terminal.stdout.write(jsonPage(log));
-  } else await writeText(report, { ...options, problems });
+    const rules = await rulesOf(problems);
+    await stdout.write(jsonPage(problemsSarif(told(), { rules, version: VERSION })));
+  } else {
+    const paint = paintFor(hasColor(stderr));
+    const lines: string[] = [];
+    for (const problem of problems) {
+      if (quiet && problem.found.severity === "warning") continue;
+      const typed = typedProblem(cwd, problem);
+      lines.push(
+        stderr.isTerminal
+          ? problemFrame(typed, { source: await sourceOf(problem.found.path, report), paint })
+          : problemPlainLine(typed),
+      );
+    }
+    if (!quiet) lines.push(summary(problems, { files: report.paths.length, notLoaded }));
+    await stderr.write(lines.join(""));
+  }
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;
 }
 
@@ -132,24 +139,6 @@ async function rulesOf(problems: readonly ReportedProblem[]): Promise<readonly P
   return [...new Map(rules).values()];
 }
 
-async function writeText(
-  report: CheckReport,
-  { flags: { quiet }, terminal: { stderr }, cwd, notLoaded, problems }: WriteReportOptions & {
-    readonly problems: readonly ReportedProblem[];
-  },
-): Promise<void> {
-  const paint = paintFor(hasColor(stderr));
-  const lines: string[] = [];
-  for (const problem of problems) {
-    if (quiet && problem.found.severity === "warning") continue;
-    const told = typedProblem(cwd, problem);
-    if (!stderr.isTerminal) lines.push(problemPlainLine(told));
-    else lines.push(problemFrame(told, { source: await sourceOf(problem.found.path, report), paint }));
-  }
-  if (!quiet) lines.push(...summary(problems, { files: report.paths.length, notLoaded }));
-  await stderr.write(lines.join(""));
-}
-
 /** With the path of its file as it is typed where the user is; what programs of others read has it absolute outside of that folder. */
 function typedProblem(cwd: string, problem: ReportedProblem): ToldProblem {
   const { path } = problem.found;
@@ -162,28 +151,25 @@ function typedProblem(cwd: string, problem: ReportedProblem): ToldProblem {
 async function sourceOf(path: string, report: CheckReport): Promise<string | undefined> {
   const known = report.textOf(path);
   if (known !== undefined || path === "") return known;
-  try {
-    return await hostFiles({ root: "/" }).readText(path);
-  } catch (thrown) {
-    if (!(thrown instanceof FileError)) throw thrown;
-    return undefined;
-  }
+  return await hostFiles({ root: "/" }).readText(path).catch((thrown) => {
+    if (thrown instanceof FileError) return undefined;
+    throw thrown;
+  });
 }
 
 function summary(
   problems: readonly ReportedProblem[],
   { files, notLoaded }: { readonly files: number; readonly notLoaded: number },
-): readonly string[] {
+): string {
   const errors = problems.filter(({ found }) => found.severity === "error").length;
   const counts = [
     counted(files, "file"),
     counted(errors, "error"),
     counted(problems.length - errors, "warning"),
   ];
-  const unseen = notLoaded === 0 ? [] : [
-    `not looked at: ${
-      counted(notLoaded, "module")
-    } of prompts or tactics, since a check does not run their code\n`,
-  ];
-  return [...unseen, `${counts.join(", ")}\n`];
+  const modules = counted(notLoaded, "module");
+  const unseen = notLoaded === 0
+    ? ""
+    : `not looked at: ${modules} of prompts or tactics, since a check does not run their code\n`;
+  return `${unseen}${counts.join(", ")}\n`;
 }

@@ -10,7 +10,7 @@ import { graphSvg, graphText } from "../render/graph/picture.ts";
 import { printable } from "../render/shown_text.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { graphOfCalls } from "../service/graph/calls.ts";
-import { type DocumentGraph, graphOfDocument } from "../service/graph/document.ts";
+import { graphOfDocument } from "../service/graph/document.ts";
 import { projectReader } from "../service/graph/graph.ts";
 import { outlineOf, seeDocument } from "../service/look/document_outline.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
@@ -18,15 +18,27 @@ import { writeText } from "./here.ts";
 import { documentProblems } from "./run/document/once.ts";
 import { openCallSource } from "./run/source.ts";
 
+type GraphFlags = ParsedCommand<typeof COMMANDS.graph>["flags"];
+
 /** `orrery graph FILE`: draws how calls depend on each other, or what a document does; runs nothing. */
 export async function graph(
-  { words, flags }: ParsedCommand<typeof COMMANDS.graph>,
+  { words: [word = "-"], flags }: ParsedCommand<typeof COMMANDS.graph>,
   terminal: Terminal,
 ): Promise<number> {
-  const [word = "-"] = words;
-  if (/\.(md|ctx)$/i.test(word)) {
-    return await graphDocument(word, { flags, terminal });
-  }
+  const draw = /\.(md|ctx)$/i.test(word) ? drawDocument : drawCalls;
+  const { text, notes } = await draw(word, flags, terminal);
+  await writeText(text, { output: flags.output, terminal });
+  await terminal.stderr.write(notes);
+  return EXIT.ok;
+}
+
+/** A picture, and what is told of it. */
+interface Drawn {
+  readonly text: string;
+  readonly notes: string;
+}
+
+async function drawCalls(word: string, flags: GraphFlags, terminal: Terminal): Promise<Drawn> {
   const cwd = workingFolder();
   const source = await openCallSource(word, { terminal, cwd, command: "graph" });
   const { config } = await openSettings(source.path === undefined ? cwd : dirname(source.path), { cwd });
@@ -39,53 +51,39 @@ export async function graph(
   const notices = calls.length > 0
     ? []
     : [`there is nothing to draw: no line of ${source.name} begins with ${markers.start}`];
+  const { stdout } = terminal;
+  const columns = stdout.isTerminal ? terminal.size().columns : MAX_COLUMNS;
   const tell = (why: string) => void notices.push(why);
-  const text = await drawn(graph, { format: flags.format ?? "text", terminal, tell });
-  await writeText(text, { output: flags.output, terminal });
-  const lines = problems.map(({ line, text }) => printable(`${source.name}:${line}: error: ${text}\n`));
-  await terminal.stderr.write([...notices.map((text) => printable(`notice: ${text}\n`)), ...lines].join(""));
-  return EXIT.ok;
+  const text = await drawn(graph, flags, () => graphText(graph, { columns, tell }));
+  const notes = [
+    ...notices.map((each) => `notice: ${each}\n`),
+    ...problems.map((each) => `${source.name}:${each.line}: error: ${each.text}\n`),
+  ];
+  return { text, notes: printable(notes.join("")) };
 }
 
 async function drawn(
   graph: CallGraph,
-  { format, terminal, tell }: {
-    readonly format: string;
-    readonly terminal: Terminal;
-    readonly tell: (why: string) => void;
-  },
+  { format }: GraphFlags,
+  asText: () => string | Promise<string>,
 ): Promise<string> {
-  if (format === "mermaid") return graphMermaid(graph);
-  if (format === "svg") return await graphSvg(graph);
-  const columns = terminal.stdout.isTerminal ? terminal.size().columns : MAX_COLUMNS;
-  return await graphText(graph, { columns, tell });
+  return format === "mermaid"
+    ? graphMermaid(graph)
+    : format === "svg"
+    ? await graphSvg(graph)
+    : await asText();
 }
 
 /** Where no window says how wide a picture may be. */
 const MAX_COLUMNS = 160;
 
-/** `orrery graph FILE.md`: draws what a document does; runs nothing. */
-async function graphDocument(
-  word: string,
-  { flags, terminal }: {
-    readonly flags: ParsedCommand<typeof COMMANDS.graph>["flags"];
-    readonly terminal: Terminal;
-  },
-): Promise<number> {
+async function drawDocument(word: string, flags: GraphFlags): Promise<Drawn> {
   const seen = await seeDocument(word, "graph");
   const { path, file, project } = seen;
-  const outline = await outlineOf(file);
-  const drawn = await graphOfDocument(outline, { path, read: projectReader(project.root) });
-  await writeText(await textOf(drawn, flags.format ?? "text", file.path), { output: flags.output, terminal });
-  const notice = drawn.rows.length > 0
-    ? ""
-    : `notice: there is nothing to draw: ${file.path} has no operation\n`;
-  await terminal.stderr.write(notice + documentProblems(seen));
-  return EXIT.ok;
-}
-
-async function textOf({ graph, rows }: DocumentGraph, format: string, title: string): Promise<string> {
-  if (format === "mermaid") return graphMermaid(graph);
-  if (format === "svg") return await graphSvg(graph);
-  return rows.length === 0 ? "" : documentRail(title, { graph, rows });
+  const read = projectReader(project.root);
+  const { graph, rows } = await graphOfDocument(await outlineOf(file), { path, read });
+  const isNothing = rows.length === 0;
+  const text = await drawn(graph, flags, () => isNothing ? "" : documentRail(file.path, { graph, rows }));
+  const notice = isNothing ? `notice: there is nothing to draw: ${file.path} has no operation\n` : "";
+  return { text, notes: notice + documentProblems(seen) };
 }

@@ -27,51 +27,54 @@ import { EXIT, InterruptedError, UsageError } from "../service/exit_code.ts";
 export async function reportFailure(error: unknown, terminal: Terminal): Promise<number> {
   if (error instanceof InterruptedError) return EXIT.interrupted;
   const paint = paintFor(hasColor(terminal.stderr));
+  const tell = async (text: string, code: number): Promise<number> => {
+    await terminal.stderr.write(text);
+    return code;
+  };
   if (error instanceof UsageError) {
     const command = error.command === undefined ? "orrery" : `orrery ${error.command}`;
-    await terminal.stderr.write(`${plainErrorFrame(error.message, { paint })}Try: ${command} --help\n`);
-    return EXIT.usage;
+    return await tell(`${plainErrorFrame(error.message, { paint })}Try: ${command} --help\n`, EXIT.usage);
   }
-  if (error instanceof SourceError) {
-    await terminal.stderr.write(errorFrame(error, { paint }));
-    return EXIT.usage;
-  }
-  if (error instanceof ProblemsError) {
-    await terminal.stderr.write(error.problems.map((problem) => errorFrame(problem, { paint })).join("\n"));
-    return EXIT.usage;
+  const problems = error instanceof ProblemsError
+    ? error.problems
+    : error instanceof SourceError
+    ? [error]
+    : undefined;
+  if (problems !== undefined) {
+    return await tell(problems.map((problem) => errorFrame(problem, { paint })).join("\n"), EXIT.usage);
   }
   const notCapable = notCapableText(error);
-  if (notCapable !== undefined) {
-    await terminal.stderr.write(plainErrorFrame(notCapable, { paint }));
-    return EXIT.usage;
-  }
-  const code = codeOf(error);
-  if (error instanceof Error && code !== undefined) {
-    await terminal.stderr.write(plainErrorFrame(error.message, { paint }));
-    return code;
-  }
-  await terminal.stderr.write(plainErrorFrame(unexpected(error), { paint }));
-  return EXIT.failed;
+  const code = notCapable === undefined ? codeOf(error) : EXIT.usage;
+  const message = notCapable ?? (code === undefined ? unexpected(error) : messageOf(error));
+  return await tell(plainErrorFrame(message, { paint }), code ?? EXIT.failed);
 }
+
+/** What the user can put right before running. */
+const MISUSES = [
+  FileError,
+  JournalError,
+  RunNotFoundError,
+  StepNotFoundError,
+  TurnNotFoundError,
+  PromptError,
+];
+
+const FAILURES = [RunOwnedError, RunEndedError, DivergedError, ReplayError];
 
 /** Of an error that says itself what to do; undefined for one that nobody foresaw. */
 function codeOf(error: unknown): number | undefined {
-  if (error instanceof ModelError) return modelCode(error);
-  if (
-    error instanceof FileError || error instanceof JournalError || error instanceof RunNotFoundError ||
-    error instanceof StepNotFoundError || error instanceof TurnNotFoundError || error instanceof PromptError
-  ) return EXIT.usage;
+  if (error instanceof ModelError) return MODEL_CODES[error.code] ?? EXIT.provider;
+  if (MISUSES.some((kind) => error instanceof kind)) return EXIT.usage;
   if (error instanceof PermissionRefused) return EXIT.refused;
   if (error instanceof ConversationError) return conversationErrorCode(error);
-  const hasEnded = error instanceof RunOwnedError || error instanceof RunEndedError;
-  return hasEnded || error instanceof DivergedError || error instanceof ReplayError ? EXIT.failed : undefined;
+  return FAILURES.some((kind) => error instanceof kind) ? EXIT.failed : undefined;
 }
 
-function modelCode({ code }: ModelError): number {
-  if (code === "config") return EXIT.usage;
-  if (code === "permission") return EXIT.refused;
-  return code === "timeout" ? EXIT.timeout : EXIT.provider;
-}
+const MODEL_CODES: { readonly [code in ModelError["code"]]?: number } = {
+  config: EXIT.usage,
+  permission: EXIT.refused,
+  timeout: EXIT.timeout,
+};
 
 /** Something nobody foresaw: where it happened helps whoever is told. */
 function unexpected(error: unknown): string {
@@ -93,11 +96,9 @@ export function strayErrorText(error: unknown, cwd: string): string {
 }
 
 function placeOf(stack: string, cwd: string): string | undefined {
-  for (const [, url = "", line = ""] of stack.matchAll(FRAME)) {
-    if (OWN.some((folder) => url.startsWith(folder))) continue;
-    return `${shownPath(pathOf(url), cwd)}:${line}`;
-  }
-  return undefined;
+  const places = [...stack.matchAll(FRAME)];
+  const [, url, line] = places.find(([, url = ""]) => !OWN.some((folder) => url.startsWith(folder))) ?? [];
+  return url === undefined ? undefined : `${shownPath(pathOf(url), cwd)}:${line}`;
 }
 
 function pathOf(url: string): string {

@@ -59,38 +59,32 @@ interface Wanted {
 
 /** @throws {UsageError} that names each flag that is wrong */
 async function wantedOf(flags: ServeFlags): Promise<Wanted> {
-  const { port = 7337, host = "127.0.0.1", name: names } = flags;
+  const { port = 7337, host = "127.0.0.1", name: names, "no-token": isOpen } = flags;
   const { isLoopback, randomName } = await loadServer();
-  const given = flags.token ?? (flags["no-token"] ? undefined : hostEnv("ORRERY_TOKEN"));
-  const problems = [
-    ...(Number.isInteger(port) && port <= 65_535
-      ? []
-      : [`--port ${port}: expected a whole number from 0 to 65535`]),
-    ...names.filter((each) => !/^[\w.-]+(?::\d{1,5})?$/.test(each)).map((each) =>
-      `--name ${each}: expected a name, or NAME:PORT, such as orrery.example`
-    ),
-    ...tokenProblems(flags, { given, isOpen: !isLoopback(host) }),
-  ];
-  if (problems.length > 0) throw new UsageError(problems, "serve");
-  const token = flags["no-token"] ? undefined : given ?? randomName();
-  return { folder: workingFolder(), port, host, names, token };
-}
-
-function tokenProblems(
-  flags: ServeFlags,
-  { given, isOpen }: { readonly given: string | undefined; readonly isOpen: boolean },
-): readonly string[] {
-  if (flags["no-token"]) {
-    if (flags.token !== undefined) return ["--no-token and --token: expected one of them"];
-    return isOpen
-      ? [
-        `--no-token with --host ${flags.host}: others than this machine can reach that; leave --no-token out`,
-      ]
-      : [];
-  }
-  if (given === undefined || new RegExp(`^[\\x21-\\x7e]{${MIN_TOKEN},500}$`).test(given)) return [];
+  const given = flags.token ?? (isOpen ? undefined : hostEnv("ORRERY_TOKEN"));
   const where = flags.token === undefined ? "ORRERY_TOKEN" : "--token";
-  return [`${where}: expected ${MIN_TOKEN} to 500 characters of ASCII without blanks`];
+  const isToken = given === undefined || new RegExp(`^[\\x21-\\x7e]{${MIN_TOKEN},500}$`).test(given);
+  const rules: readonly (readonly [isWrong: boolean, problem: string])[] = [
+    [
+      !Number.isInteger(port) || port > 65_535,
+      `--port ${port}: expected a whole number from 0 to 65535`,
+    ],
+    ...names.map((name) =>
+      [
+        !/^[\w.-]+(?::\d{1,5})?$/.test(name),
+        `--name ${name}: expected a name, or NAME:PORT, such as orrery.example`,
+      ] as const
+    ),
+    [isOpen && flags.token !== undefined, "--no-token and --token: expected one of them"],
+    [
+      isOpen && flags.token === undefined && !isLoopback(host),
+      `--no-token with --host ${host}: others than this machine can reach that; leave --no-token out`,
+    ],
+    [!isOpen && !isToken, `${where}: expected ${MIN_TOKEN} to 500 characters of ASCII without blanks`],
+  ];
+  const problems = rules.flatMap(([isWrong, problem]) => isWrong ? [problem] : []);
+  if (problems.length > 0) throw new UsageError(problems, "serve");
+  return { folder: workingFolder(), port, host, names, token: isOpen ? undefined : given ?? randomName() };
 }
 
 /** What is said here holds for every run; commands and gadgets are granted in orrery.yaml, where it can be seen. */

@@ -218,23 +218,20 @@ const LONG_KEYS: readonly string[] = ["text", "chunks", "object", "error", "call
 function readReplies(field: TestField, tree: AgentTree | undefined): RepliesByStep {
   return new Map(
     field.entries().map(([id, list]) => {
-      const step = askingStep(id, { field: list, tree });
+      const step = askingStep(id, list, tree);
       return [id, list.items().map((field) => ({ reply: replyOf(field, step), field }))];
     }),
   );
 }
 
-function askingStep(
-  id: string,
-  { field, tree }: { readonly field: TestField; readonly tree: AgentTree | undefined },
-): AgentStep | undefined {
+function askingStep(id: string, list: TestField, tree: AgentTree | undefined): AgentStep | undefined {
   const step = tree?.find(id);
-  if (tree === undefined || (step !== undefined && isAsking(step))) return step;
-  const asking = tree.ids.filter((each) => isAsking(tree.find(each)));
+  if (tree === undefined || isAsking(step)) return step;
   const problem = step === undefined
     ? `The agent has no step ${JSON.stringify(id)}.`
     : `Step ${JSON.stringify(id)} asks no model: it is of the kind ${step.kind}.`;
-  field.problem(`${problem}${didYouMean(id, asking)}`, "key");
+  const hint = didYouMean(id, tree.ids.filter((each) => isAsking(tree.find(each))));
+  list.problem(`${problem}${hint}`, "key");
   return undefined;
 }
 
@@ -272,16 +269,16 @@ function hasForm(step: AgentStep): boolean {
 
 /** What could be an answer as well. */
 function refuseAmbiguous(field: TestField, step: AgentStep): void {
-  const name = answerNames(step).find((each) => each !== "object" && field.at(each).isThere);
+  const names = step.kind === "extractor"
+    ? extractionNames(step.values)
+    : step.kind === "validator"
+    ? step.goals.map(({ name }) => name)
+    : [];
+  const name = names.find((each) => each !== "object" && field.at(each).isThere);
   if (name === undefined) return;
   field.problem(
     `${JSON.stringify(name)} is a value of step ${
       JSON.stringify(step.id)
     } too: put the answer into object, as in { object: { ${name}: … } }`,
   );
-}
-
-function answerNames(step: AgentStep): readonly string[] {
-  if (step.kind === "extractor") return extractionNames(step.values);
-  return step.kind === "validator" ? step.goals.map(({ name }) => name) : [];
 }

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from "node:path";
-import { type Json, messageOf, ProblemsError, SourceError, type Span } from "../../core/core.ts";
+import { messageOf, ProblemsError, SourceError, type Span } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -30,10 +30,10 @@ export interface FileTest {
 type Reader = (source: TestSource, projects: TestProjects) => Promise<readonly FileTest[]>;
 
 /** What kinds of tests there are, by the ends of their files' names. */
-const KINDS: ReadonlyMap<string, Reader> = new Map([
+const KINDS: readonly (readonly [ending: string, read: Reader])[] = [
   [".document-test", documentTests],
   [".conversation-test", conversationTests],
-]);
+];
 
 /** What a test came to. */
 interface TestOutcome {
@@ -124,15 +124,14 @@ async function testFiles(words: readonly string[], cwd: string): Promise<readonl
 }
 
 function maybeReaderOf(file: string): Reader | undefined {
-  return [...KINDS].find(([ending]) => file.endsWith(`${ending}.yml`) || file.endsWith(`${ending}.yaml`))
-    ?.[1];
+  return KINDS.find(([ending]) => [".yml", ".yaml"].some((yaml) => file.endsWith(ending + yaml)))?.[1];
 }
 
 /** @throws {UsageError} for a file of no kind */
 function readerOf(file: string): Reader {
   const reader = maybeReaderOf(file);
   if (reader !== undefined) return reader;
-  const endings = [...KINDS.keys()].map((ending) => `${ending}.yml`).join(" or ");
+  const endings = KINDS.map(([ending]) => `${ending}.yml`).join(" or ");
   throw new UsageError(
     `${JSON.stringify(file)} is no test: tests are files whose names end with ${endings}`,
     "test",
@@ -155,7 +154,7 @@ function failureLines({ message, span: { file = "", line, column }, diff = "" }:
 function testsJson(
   outcomes: readonly TestOutcome[],
   counts: { readonly passed: number; readonly failed: number },
-): Json {
+): unknown {
   return {
     status: counts.failed === 0 ? "done" : "failed",
     ...counts,
@@ -171,7 +170,7 @@ function testsJson(
         line: at.line,
         column: at.column,
         message,
-        ...(diff === undefined ? {} : { diff }),
+        diff,
       })),
     })),
   };
