@@ -1,6 +1,6 @@
 // One answer of a model of a provider, in our parts. The providers' packages are asked directly: by way of streamText of the package `ai`
-// the first call would begin half a second later and each delta would take twice the time, its tool calls come as parsed values and not as the
-// text that the model wrote, and it refuses histories and answers that are fine here.
+// a delta takes several times as long and the first call begins a third of a second later; it gives the arguments of calls as values and not as
+// the text that the model wrote, and refuses histories and answers that are fine here.
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,

@@ -9,10 +9,10 @@ import {
   ModelError,
   type ModelPart,
   type ModelRequest,
+  shown,
   type ToolCall,
   type Usage,
 } from "../core/core.ts";
-import { shown } from "../schema/issue.ts";
 import { codeOf, fieldOf, waitMs } from "./problem.ts";
 
 /** What a port is asked. */

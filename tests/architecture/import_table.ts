@@ -10,7 +10,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   policy: ["core"],
   journal: ["core"],
   parse: ["core", "schema"],
-  models: ["core", "schema", "parse"],
+  models: ["core", "parse"],
   prompt: ["core", "parse", "schema"],
   mcp: ["core", "schema"],
   retrieval: ["core", "parse"], // a collection's documents: Markdown and HTML are read there
