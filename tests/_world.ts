@@ -1,7 +1,7 @@
 // A world over a real temporary folder: real files, commands and policy; the network is what a test says.
 import assert from "node:assert/strict";
 import { type AnyGadget, systemClock, type World } from "../mod.ts";
-import { exactFiles } from "../lib/host/files/exact_files.ts";
+import { exactFiles } from "../lib/host/files/changes.ts";
 import { hostShell } from "../lib/host/commands/shell.ts";
 import { guardWorld } from "../lib/policy/guard.ts";
 import { createPolicy } from "../lib/policy/policy.ts";

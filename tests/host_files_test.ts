@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
 import { FileError, type FileErrorCode, type Files, memoryFiles } from "../mod.ts";
-import { exactFiles } from "../lib/host/files/exact_files.ts";
+import { exactFiles } from "../lib/host/files/changes.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { posixTest } from "./_posix_test.ts";
 

@@ -12,7 +12,7 @@ import {
   type ShellResult,
   SourceError,
 } from "../mod.ts";
-import { exactFiles } from "../lib/host/files/exact_files.ts";
+import { exactFiles } from "../lib/host/files/changes.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { hostHttp } from "../lib/host/http/http.ts";
 import { realPath } from "../lib/host/paths.ts";

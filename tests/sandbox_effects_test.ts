@@ -13,8 +13,7 @@ import { type FileChanges, type FileLook, tooLargeReason } from "../lib/core/fil
 import { type FileAction, fileProblem } from "../lib/core/file_text.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { type EffectOp, MAX_EFFECT_BYTES } from "../lib/core/gadget_message.ts";
-import { exactFiles } from "../lib/host/files/exact_files.ts";
-import { hostFileChanges } from "../lib/host/files/changes.ts";
+import { exactFiles, hostFileChanges } from "../lib/host/files/changes.ts";
 import { hostHttp } from "../lib/host/http/http.ts";
 import { realPath } from "../lib/host/paths.ts";
 import { hostShell } from "../lib/host/commands/shell.ts";

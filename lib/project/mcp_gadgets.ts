@@ -19,7 +19,7 @@ import { hostFiles } from "../host/files/files.ts";
 import { realPath, stateFolder } from "../host/paths.ts";
 import { hostPipes } from "../host/commands/pipe_process.ts";
 import { hostEnv } from "../host/process.ts";
-import { hostStreamFetch } from "../host/http/stream_fetch.ts";
+import { hostStreamFetch } from "../host/http/http.ts";
 import { mcpEntries, type ServerReach } from "../mcp/entries.ts";
 import type { ServerLock } from "../mcp/server_grant.ts";
 import { createPolicy } from "../policy/policy.ts";

@@ -18,8 +18,7 @@ import {
   SourceError,
 } from "../core/core.ts";
 import type { StartGadgetProcess } from "../host/commands/gadget_process.ts";
-import { hostFileChanges } from "../host/files/changes.ts";
-import { exactFiles } from "../host/files/exact_files.ts";
+import { exactFiles, hostFileChanges } from "../host/files/changes.ts";
 import { realPath } from "../host/paths.ts";
 import { hostEnv, hostEnvNames, SYSTEM_FACTS, systemFacts } from "../host/process.ts";
 import { lockedGadget } from "../policy/decide_grant.ts";

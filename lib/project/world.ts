@@ -9,7 +9,7 @@ import {
   type World,
 } from "../core/core.ts";
 import { defaultShell } from "../host/commands/find_program.ts";
-import { exactFiles } from "../host/files/exact_files.ts";
+import { exactFiles } from "../host/files/changes.ts";
 import { hostHttp } from "../host/http/http.ts";
 import { realPath } from "../host/paths.ts";
 import { hostShell } from "../host/commands/shell.ts";

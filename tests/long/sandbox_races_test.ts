@@ -5,8 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FileError, type Files, PermissionRefused, type Policy } from "../../mod.ts";
 import type { FileChanges } from "../../lib/core/file_changes.ts";
-import { exactFiles } from "../../lib/host/files/exact_files.ts";
-import { hostFileChanges } from "../../lib/host/files/changes.ts";
+import { exactFiles, hostFileChanges } from "../../lib/host/files/changes.ts";
 import { realPath } from "../../lib/host/paths.ts";
 import { guardFileChanges, guardFiles } from "../../lib/policy/guard_files.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
@@ -515,7 +514,7 @@ posixTest("with a part of Deno's permissions links are looked for before and beh
   Deno.symlinkSync(join(outside, "folder"), join(root, "data/way"));
   const here = new URL("../../", import.meta.url);
   const script = `
-    import { exactFiles } from ${JSON.stringify(new URL("lib/host/files/exact_files.ts", here).href)};
+    import { exactFiles } from ${JSON.stringify(new URL("lib/host/files/changes.ts", here).href)};
     import { hostFileChanges } from ${JSON.stringify(new URL("lib/host/files/changes.ts", here).href)};
     const files = exactFiles({ root: ${JSON.stringify(root)} });
     const changes = hostFileChanges({ root: ${JSON.stringify(root)} });

@@ -8,7 +8,7 @@ import { expandVariables } from "../../lib/catalog/mcp/servers.ts";
 import { mcpNameParts, mcpNames, type McpServer } from "../../lib/core/mcp_server.ts";
 import { stdioLines } from "../../lib/core/stdio_lines.ts";
 import { hostPipes } from "../../lib/host/commands/pipe_process.ts";
-import { hostStreamFetch } from "../../lib/host/http/stream_fetch.ts";
+import { hostStreamFetch } from "../../lib/host/http/http.ts";
 import { connectMcp, type ConnectMcpOptions } from "../../lib/mcp/connect.ts";
 import { redactor } from "../../lib/mcp/server_line.ts";
 import { isAlive, serverArgs } from "../_mcp.ts";

@@ -1,12 +1,16 @@
-// Changes of files as they are, without any policy: lib/policy/guard_files.ts puts one around them. Whoever judged a path judged
-// the real one, and no link is followed here: what is at that path by now is an error when it is another place (held_folder.ts).
-import { resolve } from "node:path";
+// Files and their changes for whoever judges paths: lib/policy/guard_files.ts asks for the real path, judges that, and then gives it to the methods
+// here, which follow no link. What is at that path by then is an error when it is another place (held_folder.ts).
+import { dirname, resolve } from "node:path";
 import {
   type FileAction,
   type FileChanges,
   type FileEntry,
+  type FileInfo,
   type FileLook,
   fileProblem,
+  type Files,
+  fileText,
+  type FolderEntry,
   tooLargeReason,
 } from "../../core/core.ts";
 import {
@@ -26,8 +30,10 @@ import {
   writable,
   writeAll,
 } from "./exact_place.ts";
-import { attemptOnFile, codeOf } from "./attempt.ts";
+import { attemptOnFile, codeOf, readable, withoutDeno } from "./attempt.ts";
 import type { Place } from "./held_folder.ts";
+import { realPath } from "../paths.ts";
+import { denoGrants } from "../process.ts";
 
 /** The files of this machine. @param options.root what relative paths are relative to; real and absolute */
 export function hostFileChanges({ root }: { readonly root: string }): FileChanges {
@@ -147,10 +153,55 @@ async function copy(from: Place, to: Place): Promise<void> {
   await attemptOnFile("write", to.path, async () => {
     using goal = holdPlace(to);
     await replaceExactly(goal, {
-      mode: file.mode === null ? undefined : file.mode & 0o777,
+      newMode: file.mode === null ? undefined : file.mode & 0o777,
       fill: async (copied) => {
         for await (const chunk of fileBytes(from, file)) await writeAll(copied, chunk);
       },
     });
   });
+}
+
+/**
+ * The files of this machine, each at exactly its real path; `resolve` alone follows links. A link in a folder is told as `other`, wherever
+ * it leads.
+ *
+ * @param options.root what relative paths are relative to; real and absolute
+ */
+export function exactFiles({ root }: { readonly root: string }): Files {
+  const attempt = exactAttempt(root);
+  const readBytes: Files["readBytes"] = (path, { signal } = {}) =>
+    attempt("read", path, (place) => readExactly(place, () => signal?.throwIfAborted()), signal);
+  return {
+    readBytes,
+    resolve: (path) =>
+      attemptOnFile("find", path, () => realPath(readable("find", path, resolve(root, path)))),
+    stat: (path) => attempt("look at", path, infoAt),
+    readText: async (path, { signal } = {}) => fileText(path, await readBytes(path, { signal })),
+    writeText: (path, text) => attempt("write", path, (place) => writeWhole(place, text)),
+    list: (path) => attempt("list", path, entriesOf),
+  };
+}
+
+function infoAt(place: Place): FileInfo {
+  const { kind, size } = look(place, false);
+  return { kind: unlinked(kind), size };
+}
+
+function entriesOf(place: Place): readonly FolderEntry[] {
+  return list(place).map(({ name, kind }) => ({ name, kind: unlinked(kind), link: kind === "link" }));
+}
+
+function unlinked(kind: FileLook["kind"]): FileInfo["kind"] {
+  return kind === "link" ? "other" : kind;
+}
+
+async function writeWhole(place: Place, text: string): Promise<void> {
+  const folder = dirname(readable("write", place.path, place.target));
+  if (!denoGrants({ name: "write", path: folder })) {
+    // The folder, because the new text is written beside the file before it takes its place.
+    throw withoutDeno(place.path, { action: "write", flag: `--allow-write=${folder}` });
+  }
+  makeFoldersExactly({ ...place, target: folder });
+  using at = holdPlace(place);
+  await replaceExactly(at, { fill: (file) => writeAll(file, new TextEncoder().encode(text)) });
 }

@@ -276,19 +276,23 @@ function isNothing(error: unknown): boolean {
  * Fills a new file beside the target, waits until it is on the disk, and puts it in place. Its name cannot be guessed: where the folder
  * cannot be held and is exchanged for a link meanwhile, it is not found there.
  *
- * @param options.mode of a file that is not there yet; one that is keeps its own
+ * @param options.mode of the file. Default: a file that is there keeps its own, and `newMode` is that of one that is not
  */
 export async function replaceExactly(
   place: HeldPlace,
-  options: { readonly fill: (file: Deno.FsFile) => Promise<void>; readonly mode?: number },
+  options: {
+    readonly fill: (file: Deno.FsFile) => Promise<void>;
+    readonly mode?: number;
+    readonly newMode?: number;
+  },
 ): Promise<void> {
   const present = maybeLookExactly(place);
   if (present !== undefined) refuseUnwritable(place, present);
-  const mode = present === undefined ? options.mode : present.mode ?? undefined;
+  const mode = options.mode ?? (present === undefined ? options.newMode : present.mode ?? undefined);
   const name = `.orrery-${crypto.randomUUID()}.tmp`;
   writable({ ...place, target: join(dirname(place.target), name) });
   const temporary = join(place.folder.path, name);
-  const file = Deno.openSync(temporary, { write: true, createNew: true });
+  const file = Deno.openSync(temporary, { write: true, createNew: true, mode: options.mode });
   try {
     try {
       place.folder.confirm();
@@ -299,6 +303,7 @@ export async function replaceExactly(
     }
     writable(place);
     place.folder.confirm();
+    // Also where it was made with it: the process's own mask took bits away then.
     if (mode !== undefined && Deno.build.os !== "windows") Deno.chmodSync(temporary, mode & 0o7777);
     Deno.renameSync(temporary, place.held);
     place.folder.confirm();

@@ -163,17 +163,7 @@ async function lookupAddresses(host: string): Promise<readonly string[]> {
 export async function tcpConnect(
   target: { readonly hostname: string; readonly port: number },
 ): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("no answer")), 300);
-  const connecting = Deno.connect(target);
-  try {
-    (await Promise.race([connecting, late.promise])).close();
-  } catch (error) {
-    connecting.then((connection) => connection.close(), () => undefined);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+  (await within(Deno.connect(target), { limitMs: 300 })).close();
 }
 
 /** A connection that an abort closes, which is what ends a read that waits. */

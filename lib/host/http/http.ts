@@ -8,7 +8,6 @@ import {
 } from "../../core/core.ts";
 import { AbortableConnection, connectionProblem, dial } from "./dial.ts";
 import { ACCEPTED_ENCODINGS, decoded, exchange, type HttpAnswer, type HttpRequest } from "./exchange.ts";
-import { maybeRedirected, requestOf } from "./request.ts";
 
 /** Who is asked before a connection, and whom it may trust. */
 export interface HostHttpOptions {
@@ -16,6 +15,8 @@ export interface HostHttpOptions {
   readonly check: Policy["permit"];
   /** PEM certificates that are trusted besides those that Deno trusts. */
   readonly caCerts?: readonly string[];
+  /** Errors name URLs without their queries, which may hold a key. */
+  readonly hidesQueries?: boolean;
 }
 
 const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
@@ -33,8 +34,46 @@ export function hostHttp(options: HostHttpOptions): Http {
   };
 }
 
+/** What of `fetch` there is: a URL, and text as a body. */
+export type StreamFetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Statuses with which a Response may not have a body. */
+const WITHOUT_BODY: readonly number[] = [204, 205, 304];
+
+/**
+ * `fetch` for libraries that take one: the address that was checked is the one that is dialled, the body comes as it is sent, and a redirect is an
+ * error, since the next host was not asked for.
+ */
+export function hostStreamFetch(options: HostHttpOptions): StreamFetch {
+  return async (input, init = {}) => {
+    const { href } = new URL(input instanceof Request ? input.url : input);
+    const given = init.body ?? undefined;
+    if (given !== undefined && typeof given !== "string") {
+      throw new TypeError("expected text as the body of a request");
+    }
+    const { status, headers, body } = await openUrl(href, {
+      ...options,
+      hidesQueries: true,
+      httpOptions: {
+        method: init.method,
+        headers: { "accept-encoding": "identity", ...Object.fromEntries(new Headers(init.headers)) },
+        body: given,
+        signal: init.signal ?? undefined,
+        redirect: "error",
+      },
+    });
+    const isEmpty = WITHOUT_BODY.includes(status);
+    if (isEmpty) { for await (const _ of body); // its end closes the connection
+     }
+    const { "content-encoding": _encoding, "content-length": _length, ...shown } = headers;
+    return new Response(isEmpty ? null : ReadableStream.from(body), { status, headers: shown });
+  };
+}
+
 interface OpenOptions extends HostHttpOptions {
-  readonly httpOptions: HttpOptions;
+  readonly httpOptions: Omit<HttpOptions, "redirect"> & {
+    readonly redirect?: HttpOptions["redirect"] | "error";
+  };
 }
 
 async function openUrl(url: string, options: OpenOptions): Promise<HttpStream> {
@@ -76,6 +115,11 @@ async function oneHop(request: HttpRequest, options: HopOptions): Promise<Outcom
     );
     const answer = await exchange(connection, request);
     const redirected = redirect === "manual" ? undefined : maybeRedirected(request, answer, secretHeaders);
+    if (redirected !== undefined && redirect === "error") {
+      throw new Error(
+        `it redirects to ${JSON.stringify(answer.headers.get("location"))}, which is not followed`,
+      );
+    }
     if (redirected === undefined) return streamOf(request, { answer, connection, options });
     connection.close();
     return { redirected };
@@ -112,14 +156,125 @@ function streamOf({ url }: HttpRequest, { answer, connection, options }: Hop): H
 }
 
 /** What is thrown for an error of a hop; an abort is its own reason. */
-function hopProblem(error: unknown, url: URL, { httpOptions: { signal }, first }: HopOptions): unknown {
+function hopProblem(
+  error: unknown,
+  url: URL,
+  { httpOptions: { signal }, first, hidesQueries }: HopOptions,
+): unknown {
   if (signal?.aborted) return signal.reason;
   const from = first === undefined ? "" : ` (${JSON.stringify(first)} redirects there)`;
   if (error instanceof PermissionRefused) {
     const { message, request, flag } = error;
     return first === undefined ? error : new PermissionRefused(message + from, { request, flag });
   }
-  return new Error(`Cannot fetch ${JSON.stringify(url.href)}: ${connectionProblem(error, url)}${from}`, {
-    cause: error,
-  });
+  const shown = JSON.stringify(hidesQueries ? url.origin + url.pathname : url.href);
+  return new Error(`Cannot fetch ${shown}: ${connectionProblem(error, url)}${from}`, { cause: error });
+}
+
+/** A method or the name of a header (RFC 9110, 5.6.2). */
+const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
+/** They say how the connection is used, which is not for the caller to say. */
+const OWN_HEADERS: readonly string[] = [
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+  "trailer",
+];
+/** What is meant for one origin only. */
+const SECRET_HEADERS: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
+const CONTENT_HEADERS: readonly string[] = [
+  "content-type",
+  "content-encoding",
+  "content-language",
+  "content-location",
+];
+
+/**
+ * What a caller asks for, checked: nothing of it can add a line to the request.
+ *
+ * @throws {Error} that names the URL, the method or the header.
+ */
+function requestOf(url: string, options: Pick<HttpOptions, "method" | "headers" | "body">): HttpRequest {
+  const method = (options.method ?? "GET").toUpperCase();
+  if (!TOKEN.test(method) || method === "CONNECT" || method === "TRACE") {
+    throw new Error(
+      `Cannot fetch ${JSON.stringify(url)}: ${JSON.stringify(method)} is no method that can be used`,
+    );
+  }
+  return { url: urlOf(url), method, headers: headersOf(url, options.headers ?? {}), body: options.body };
+}
+
+function urlOf(text: string): URL {
+  const problem = URL.canParse(text)
+    ? urlProblem(new URL(text))
+    : `expected a whole URL such as "https://example.com/page"`;
+  if (problem !== undefined) throw new Error(`Cannot fetch ${JSON.stringify(text)}: ${problem}`);
+  return new URL(text);
+}
+
+function urlProblem({ protocol, username, password }: URL): string | undefined {
+  if (protocol !== "http:" && protocol !== "https:") {
+    return `expected a URL with http: or https:, found "${protocol}"`;
+  }
+  if (username === "" && password === "") return undefined;
+  return `a URL must not hold a name or a password; use the header "authorization"`;
+}
+
+function headersOf(url: string, given: Readonly<Record<string, string>>): Map<string, string> {
+  const headers = new Map([["accept", "*/*"], ["user-agent", "orrery"]]);
+  for (const [name, value] of Object.entries(given)) {
+    const problem = headerProblem(name, value);
+    if (problem !== undefined) {
+      throw new Error(`Cannot fetch ${JSON.stringify(url)}: the header ${JSON.stringify(name)} ${problem}`);
+    }
+    headers.set(name.toLowerCase(), value);
+  }
+  return headers;
+}
+
+function headerProblem(name: string, value: string): string | undefined {
+  if (!TOKEN.test(name)) return "has a name with a character that is not allowed in one";
+  if (OWN_HEADERS.includes(name.toLowerCase())) return "is set by Orrery itself";
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+    ? undefined
+    : "has a value with a character that is not allowed in one";
+}
+
+/**
+ * The request that a redirect asks for (RFC 9110, 15.4; the Fetch standard's rules for methods); undefined when it is none.
+ *
+ * @param secretHeaders names of headers that are for one origin only, besides those that always are
+ */
+function maybeRedirected(
+  request: HttpRequest,
+  { status, headers }: HttpAnswer,
+  secretHeaders: readonly string[] = [],
+): HttpRequest | undefined {
+  const location = headers.get("location");
+  if (location === undefined || ![301, 302, 303, 307, 308].includes(status)) return undefined;
+  const url = redirectUrl(location, request.url);
+  if (url.hash === "") url.hash = request.url.hash;
+  const toGet = status === 303 ? request.method !== "HEAD" : status < 303 && request.method === "POST";
+  const dropped = [
+    ...(toGet ? CONTENT_HEADERS : []),
+    ...(url.origin === request.url.origin
+      ? []
+      : [...SECRET_HEADERS, ...secretHeaders.map((name) => name.toLowerCase())]),
+  ];
+  const kept = [...request.headers].filter(([name]) => !dropped.includes(name));
+  return {
+    url,
+    method: toGet ? "GET" : request.method,
+    headers: new Map(kept),
+    body: toGet ? undefined : request.body,
+  };
+}
+
+function redirectUrl(location: string, base: URL): URL {
+  const problem = URL.canParse(location, base) ? urlProblem(new URL(location, base)) : "that is no URL";
+  if (problem !== undefined) throw new Error(`it redirects to ${JSON.stringify(location)}: ${problem}`);
+  return new URL(location, base);
 }

@@ -6,7 +6,7 @@ import {
   type StoredFile,
   withoutByteOrderMark,
 } from "../../core/core.ts";
-import { exactFiles } from "../../host/files/exact_files.ts";
+import { exactFiles } from "../../host/files/changes.ts";
 import { calledNames, type Markers } from "../../parse/calls/header.ts";
 import { limitsOf, wantedModel } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";
