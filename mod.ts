@@ -71,8 +71,8 @@ export { tags } from "./lib/prompt/tags.ts";
 export { TagParser } from "./lib/prompt/tags.ts";
 export type { TagResult, TagSpec } from "./lib/prompt/tags.ts";
 export type { ParseCtx, Parser } from "./lib/prompt/prompt.ts";
-export { ParseError, PromptError } from "./lib/core/prompt_error.ts";
-export type { ParseIssue, Problem, PromptErrorCode } from "./lib/core/prompt_error.ts";
+export { ParseError, PromptError } from "./lib/core/source_error.ts";
+export type { ParseIssue, Problem, PromptErrorCode } from "./lib/core/source_error.ts";
 
 export { PromptRegistry } from "./lib/prompt/registry.ts";
 export type { RegisterOptions } from "./lib/prompt/registry.ts";
@@ -97,7 +97,7 @@ export type { CallState } from "./lib/run/agent/call_state.ts";
 export { runPrompt } from "./lib/run/agent/prompt_run.ts";
 export type { RunPromptOptions } from "./lib/run/agent/prompt_run.ts";
 export type { ModelPort, PortReply, PortRequest } from "./lib/models/port_model.ts";
-export type { DialogMessage } from "./lib/core/message.ts";
+export type { DialogMessage } from "./lib/core/model.ts";
 
 export { parseDocument, printDocument } from "./lib/parse/document/document.ts";
 export type { ParseDocumentOptions } from "./lib/parse/document/document.ts";
@@ -155,17 +155,11 @@ export type { ConversationModelFunction, ConversationModelRequest } from "./lib/
 export type { Conversation, ConversationStatus } from "./lib/run/conversation/conversation.ts";
 export { ConversationError } from "./lib/run/conversation/work.ts";
 export type { ConversationErrorCode } from "./lib/run/conversation/work.ts";
-export type {
-  Checkpoint,
-  ConversationSave,
-  LogEntry,
-  SlotScope,
-  SlotWrite,
-} from "./lib/core/conversation.ts";
+export type { Checkpoint, ConversationSave, LogEntry, SlotScope, SlotWrite } from "./lib/core/journal.ts";
 
 export { openCollection } from "./lib/project/open_collection.ts";
 export type { OpenCollectionOptions } from "./lib/project/open_collection.ts";
-export type { Collection, Passage } from "./lib/core/collection.ts";
+export type { Collection, Passage } from "./lib/core/world.ts";
 export type { Embedder } from "./lib/core/model.ts";
 
 export { fakeModel } from "./lib/models/fake_model.ts";
@@ -180,7 +174,7 @@ export type {
   ToolSpec,
   Usage,
 } from "./lib/core/model.ts";
-export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/message.ts";
+export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/model.ts";
 
 export { memoryJournal } from "./lib/journal/memory_journal.ts";
 export { openJournal } from "./lib/project/open_journal.ts";

@@ -1,3 +1,5 @@
+import { isRecord, type Json } from "../lib/core/core.ts";
+
 /** `1 file`, `2 files`, `1,234 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
@@ -26,4 +28,19 @@ export function cutStart(text: string, max: number): string {
   const end = text.slice(text.length - max).replace(/^[\uDC00-\uDFFF]/, "");
   const lineFeed = end.indexOf("\n");
   return `…${lineFeed < 0 || lineFeed > end.length - 2 ? end : end.slice(lineFeed)}`;
+}
+
+/** The fields of a JSON object; none for every other value. */
+export function fieldsOf(value: Json | undefined): { readonly [key: string]: Json | undefined } {
+  return isRecord(value) ? value : {};
+}
+
+/** The items of a JSON array; none for every other value. */
+export function itemsOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A text as it is, another value as JSON, nothing as the empty text. */
+export function textOf(value: Json | undefined): string {
+  return value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -6,8 +6,7 @@ import {
   onlyFields,
   type World,
 } from "../lib/core/core.ts";
-import { inTurn } from "./_file_queue.ts";
-import { readTextFile } from "./_text_file.ts";
+import { inTurn, readTextFile } from "./_text_file.ts";
 import { cutEnd } from "./_words.ts";
 
 interface Input {

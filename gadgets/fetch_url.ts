@@ -9,9 +9,8 @@ import {
   type World,
 } from "../lib/core/core.ts";
 import { htmlText } from "../lib/parse/html_text.ts";
-import { fieldsOf, textOf } from "./_fields.ts";
-import { binaryKind, looksBinary } from "./_file_kind.ts";
-import { cutEnd, formatBytes, formatNumber } from "./_words.ts";
+import { cutEnd, fieldsOf, formatBytes, formatNumber, textOf } from "./_words.ts";
+import { binaryKind, looksBinary } from "./_text_file.ts";
 
 interface Input {
   readonly url: string;

@@ -7,8 +7,7 @@ import {
   type ShellResult,
   type World,
 } from "../lib/core/core.ts";
-import { fieldsOf, textOf } from "./_fields.ts";
-import { cutStart } from "./_words.ts";
+import { cutStart, fieldsOf, textOf } from "./_words.ts";
 
 interface Input {
   readonly command: string;

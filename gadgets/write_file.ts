@@ -7,8 +7,7 @@ import {
   PermissionRefused,
   type World,
 } from "../lib/core/core.ts";
-import { inTurn } from "./_file_queue.ts";
-import { readTextFile } from "./_text_file.ts";
+import { inTurn, readTextFile } from "./_text_file.ts";
 
 interface Input {
   readonly path: string;

@@ -7,7 +7,7 @@ import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { sqliteJournal } from "../lib/journal/sqlite_journal.ts";
 import type { RunOwner } from "../lib/core/journal.ts";
-import type { Secrets } from "../lib/core/secrets.ts";
+import type { Secrets } from "../lib/core/world.ts";
 
 /** One place, and the processes that use it. */
 export interface Place {

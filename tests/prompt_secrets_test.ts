@@ -15,7 +15,7 @@ import {
   virtualClock,
 } from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
-import type { Secrets } from "../lib/core/secrets.ts";
+import type { Secrets } from "../lib/core/world.ts";
 import { createSecrets } from "../lib/journal/secrets.ts";
 import { agentsOfRun } from "../lib/run/agent/prompt_run.ts";
 import { Run } from "../lib/run/run.ts";

@@ -9,7 +9,7 @@ import {
   PermissionRefused,
   type Shell,
 } from "../mod.ts";
-import { type FileChanges, type FileLook, tooLargeReason } from "../lib/core/file_changes.ts";
+import { type FileChanges, type FileLook, tooLargeReason } from "../lib/core/world.ts";
 import { type FileAction, fileProblem } from "../lib/core/file_text.ts";
 import { basename, dirname, join, resolve } from "node:path";
 import { type EffectOp, MAX_EFFECT_BYTES } from "../lib/core/gadget_message.ts";

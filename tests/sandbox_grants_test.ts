@@ -10,7 +10,7 @@ import {
   SourceError,
   type User,
 } from "../mod.ts";
-import type { GadgetToGrant, LockedGadget } from "../lib/core/gadget_lock.ts";
+import type { GadgetToGrant, LockedGadget } from "../lib/core/catalog.ts";
 import { askGrant, grantQuestion, grantRefused } from "../lib/policy/ask_grant.ts";
 import { decideGrant, type GrantSources, lockedGadget } from "../lib/policy/decide_grant.ts";
 import {

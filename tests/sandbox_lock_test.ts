@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type JsonObject, ProblemsError, SourceError, type User } from "../mod.ts";
 import { loadConfig } from "../lib/catalog/config/load.ts";
 import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
-import type { GadgetToGrant, Lock } from "../lib/core/gadget_lock.ts";
+import type { GadgetToGrant, Lock } from "../lib/core/catalog.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { checkFrozen } from "../lib/project/project.ts";
 import {

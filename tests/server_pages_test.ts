@@ -77,7 +77,7 @@ Deno.test("pages load each module with all that it imports, as JavaScript under 
   assert.equal(styles.type, "text/css; charset=utf-8");
   assert.doesNotMatch(styles.text, /url\(|@import|https?:/);
   assert.equal((await found("lib/browser/icon.svg")).type, "image/svg+xml");
-  for (const path of ["lib/core/secrets.ts", "deno.json", "__proto__", "constructor"]) {
+  for (const path of ["lib/core/memory_files.ts", "deno.json", "__proto__", "constructor"]) {
     assert.equal((await found(path)).status, 404, path);
   }
   const outside = `${base}lib/browser/%2e%2e/%2e%2e/deno.json`;

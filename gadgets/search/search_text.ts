@@ -8,13 +8,17 @@ import {
   PermissionRefused,
   type World,
 } from "../../lib/core/core.ts";
-import { fieldsOf, itemsOf, textOf } from "../_fields.ts";
-import { binaryKind, looksBinary } from "../_file_kind.ts";
+import { counted, fieldsOf, formatBytes, itemsOf, textOf } from "../_words.ts";
+import { binaryKind, looksBinary } from "../_text_file.ts";
 import { compileGlob } from "../_glob.ts";
-import { compilePattern, type Pattern } from "./pattern.ts";
-import { type LineMatch, literalPattern, searchText as searchLines } from "./lines.ts";
+import {
+  compilePattern,
+  type LineMatch,
+  literalPattern,
+  type Pattern,
+  searchText as searchLines,
+} from "./pattern.ts";
 import { SKIPPED_IN_WORDS, walk } from "../_walk.ts";
-import { counted, formatBytes } from "../_words.ts";
 
 interface Input {
   readonly pattern: string;

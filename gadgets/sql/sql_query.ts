@@ -9,10 +9,9 @@ import {
   type World,
 } from "../../lib/core/core.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { inTurn } from "../_file_queue.ts";
+import { inTurn } from "../_text_file.ts";
 import { bindParameters, type BoundParameters, type SqlParameters } from "./parameters.ts";
-import { checkSql, type SqlStatement } from "./statement.ts";
-import { placeInSql, type SqlToken } from "./tokens.ts";
+import { checkSql, placeInSql, type SqlStatement, type SqlToken } from "./statement.ts";
 
 interface Input {
   readonly database: string;

@@ -25,7 +25,7 @@ export async function eachUntilAborted<Value>(
     if (taken !== undefined) await taken;
     if (--untilTurn > 0) continue;
     untilTurn = VALUES_A_TURN;
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await timerTurn();
   }
 }
 
@@ -202,6 +202,22 @@ export async function orAborted<Value>(work: Value | Promise<Value>, signal: Abo
     return await Promise.race([working, aborted.promise]);
   } finally {
     signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** A turn of the event loop for timers, and whatever else waits: all microtasks, however many they start, are done by then. */
+export function timerTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Waits for a work, but not longer than this. @throws what the work throws until then */
+export async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

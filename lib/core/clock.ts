@@ -1,3 +1,5 @@
+import { timerTurn } from "./async.ts";
+
 /** The only way an engine learns the time or waits. */
 export interface Clock {
   /** Milliseconds since a fixed moment; only differences mean something. */
@@ -143,7 +145,7 @@ export function virtualClock(): VirtualClock {
     done.then(settle, settle);
     let restedSince: number | undefined;
     while (true) {
-      await atRest();
+      await timerTurn();
       if (settled) return done;
       const next = firstDue(timers);
       if (next === undefined) {
@@ -166,9 +168,4 @@ function firstDue(timers: Iterable<Timer>): number | undefined {
   let first: number | undefined;
   for (const { at } of timers) if (first === undefined || at < first) first = at;
   return first;
-}
-
-/** One turn of the event loop: all microtasks, however many they start, are done by then. */
-function atRest(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -108,7 +108,7 @@ function parsed(text: Uint8Array): unknown {
 // The head of a frame: the lengths of its text and of the bytes beside it. Nothing of a prototype is used, which a gadget could have changed.
 
 /** Bytes before the text of a frame. */
-const FRAME_HEAD = 8;
+export const FRAME_HEAD = 8;
 
 /** Writes a number of four bytes, big end first. */
 function writeLength(frame: Uint8Array, at: number, length: number): void {
@@ -122,4 +122,70 @@ function writeLength(frame: Uint8Array, at: number, length: number): void {
 function readLength(head: Uint8Array, at: number): number {
   const byte = (offset: number): number => head[at + offset] ?? 0;
   return byte(0) * 0x1000000 + (byte(1) << 16 | byte(2) << 8 | byte(3));
+}
+
+/** Reads a body into one piece and stops after `maxBytes`. */
+export async function collectedBytes(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<{ readonly body: Uint8Array; readonly truncated: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk.subarray(0, maxBytes - size));
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  return { body: oneArray(chunks, Math.min(size, maxBytes)), truncated: size > maxBytes };
+}
+
+/** The pieces one behind the other. @param size their bytes in all */
+export function oneArray(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+/** A line of a program, or that there was one that is too long. */
+export type StdioLine = { readonly text: string } | { readonly tooLong: true };
+
+/**
+ * Divides bytes into lines; a blank one is left out. Of a line that is longer than `maxBytes` nothing is kept, and what follows it is
+ * read on. Memory and time are linear in what comes.
+ */
+export async function* stdioLines(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes }: { readonly maxBytes: number },
+): AsyncGenerator<StdioLine> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    let rest = chunk;
+    for (let end = rest.indexOf(LF); end >= 0; end = rest.indexOf(LF)) {
+      const line = lineOf([...parts, rest.subarray(0, end)], { size: size + end, maxBytes });
+      if (line !== undefined) yield line;
+      [parts, size, rest] = [[], 0, rest.subarray(end + 1)];
+    }
+    size += rest.length;
+    if (size > maxBytes) parts = [];
+    else if (rest.length > 0) parts.push(rest);
+  }
+  const last = lineOf(parts, { size, maxBytes }); // without its end: the program may have been cut off
+  if (last !== undefined) yield last;
+}
+
+const LF = 0x0a;
+
+function lineOf(
+  parts: readonly Uint8Array[],
+  { size, maxBytes }: { readonly size: number; readonly maxBytes: number },
+): StdioLine | undefined {
+  if (size > maxBytes) return { tooLong: true };
+  const decoder = new TextDecoder();
+  const text = parts.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode();
+  return text.trim() === "" ? undefined : { text };
 }

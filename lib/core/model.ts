@@ -1,6 +1,5 @@
 import type { JsonSchema } from "./gadget.ts";
-import type { JsonObject } from "./json.ts";
-import type { Message, Reasoning, ToolCall } from "./message.ts";
+import { type Json, type JsonObject, parseJson } from "./json.ts";
 
 /** A gadget as a model is told of it. */
 export interface ToolSpec {
@@ -226,3 +225,129 @@ export function notCapableText(error: unknown): string | undefined {
   return `Deno itself was started without --allow-env=${variable}: add --ignore-env, ` +
     "and every variable that it may not read counts as not set";
 }
+
+/** A part of a user message that is not text alone. */
+export type ContentPart =
+  | { readonly type: "text"; readonly text: string }
+  | {
+    readonly type: "media";
+    /** Such as `image/png`. */
+    readonly mediaType: string;
+    /** Base64. */
+    readonly data: string;
+    readonly name?: string;
+  };
+
+/** A call as a model asked for it through its provider (not in the text). */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** As the model wrote it: meant to be a JSON object, but not checked yet; empty means `{}`. */
+  readonly arguments: string;
+  /** What the provider wants back with the call, such as a signature; opaque. */
+  readonly metadata?: Json;
+  /** Why it never runs: its arguments had not ended when the answer did. */
+  readonly cut?: string;
+}
+
+/** What a model thought before it answered; some providers want it back, unchanged. */
+export interface Reasoning {
+  readonly text: string;
+  readonly metadata?: Json;
+}
+
+/** One message of a history, plain JSON. */
+export type Message =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | readonly ContentPart[] }
+  | {
+    readonly role: "assistant";
+    readonly content: string;
+    readonly calls?: readonly ToolCall[];
+    readonly reasoning?: readonly Reasoning[];
+  }
+  | {
+    readonly role: "tool";
+    /** Of the call this answers. */
+    readonly id: string;
+    readonly name: string;
+    readonly content: string;
+  };
+
+/** The text of a message, its media left out. */
+export function textOf(message: Message): string {
+  const { content } = message;
+  return typeof content === "string"
+    ? content
+    : content.map((part) => part.type === "text" ? part.text : "").join("");
+}
+
+/** A message of a dialog (prompts.md 8). */
+export interface DialogMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string;
+  readonly toolCalls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** An object; the text as it was written when it is none. */
+    readonly arguments: unknown;
+  }[];
+  /** Of the call that this answers. */
+  readonly toolCallId?: string;
+  /** The path of the prompt that it was made from. */
+  readonly prompt?: string;
+}
+
+/** A message as a dialog shows it. */
+export function dialogMessage(message: Message, prompt?: string): DialogMessage {
+  const made = prompt === undefined ? {} : { prompt };
+  if (message.role === "tool") {
+    return { role: "tool", content: message.content, toolCallId: message.id, ...made };
+  }
+  const calls = message.role === "assistant" ? message.calls ?? [] : [];
+  return {
+    role: message.role,
+    content: textOf(message),
+    ...(calls.length > 0 && {
+      toolCalls: calls.map((call) => ({
+        id: call.id,
+        name: call.name,
+        arguments: argumentsOf(call.arguments),
+      })),
+    }),
+    ...made,
+  };
+}
+
+/** What a model wrote as arguments: the JSON value, or the text where it is none; no text means no arguments. */
+export function argumentsOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Sums token counts. A count stays absent until one of the two has it; a cost that one lacks is not known for both. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum = (x: number | undefined, y: number | undefined): number | undefined =>
+    x === undefined ? y : y === undefined ? x : x + y;
+  const cached = sum(a.cached, b.cached);
+  const reasoning = sum(a.reasoning, b.reasoning);
+  const isEmpty = ({ input, output }: Usage): boolean => input === 0 && output === 0;
+  const cost = isEmpty(a) ? b.cost : isEmpty(b) ? a.cost : both(a.cost, b.cost);
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    ...(cached === undefined ? {} : { cached }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+const both = (x: number | undefined, y: number | undefined): number | undefined =>
+  x === undefined || y === undefined ? undefined : inDollars(x + y);
+
+/** Without what binary fractions add far behind the point: no price is as small. */
+export const inDollars = (sum: number): number => Number(sum.toFixed(12));

@@ -37,10 +37,15 @@ function fold(name: string): string {
 }
 
 /**
- * Inserted, deleted and changed letters, and swaps of two neighbours (optimal string alignment); gives `limit` as soon as it cannot be
- * lower.
+ * Inserted, deleted and changed letters, and swaps of two neighbours (optimal string alignment), unless there are none (Levenshtein); gives
+ * `limit` as soon as it cannot be lower.
  */
-export function editDistance(a: string, b: string, limit: number): number {
+export function editDistance(
+  a: string | readonly string[],
+  b: string | readonly string[],
+  limit: number,
+  { hasSwaps = true }: { readonly hasSwaps?: boolean } = {},
+): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -49,7 +54,7 @@ export function editDistance(a: string, b: string, limit: number): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min(at(row, j) + 1, at(next, j - 1) + 1, at(row, j - 1) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+      if (hasSwaps && i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
         cost = Math.min(cost, at(before, j - 2) + 1);
       }
       next.push(cost);
@@ -83,7 +88,7 @@ export function nearestNames(wanted: string, known: Iterable<string>): readonly 
   const near: { readonly name: string; readonly distance: number }[] = [];
   const alike: string[] = [];
   for (const name of new Set(known)) {
-    const distance = distanceUpTo(most, from, name);
+    const distance = editDistance(from, [...name], most + 1, { hasSwaps: false });
     if (distance <= most) near.push({ name, distance });
     else if (lastSegment(name) === last) alike.push(name);
   }
@@ -97,21 +102,4 @@ function byCodeUnit(a: string, b: string): number {
 
 function lastSegment(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1);
-}
-
-/** The Levenshtein distance in code points; any number above `most` when it is more than that. */
-function distanceUpTo(most: number, from: readonly string[], name: string): number {
-  const to = [...name];
-  if (Math.abs(from.length - to.length) > most) return most + 1;
-  let row = Array.from({ length: to.length + 1 }, (_, j) => j);
-  for (const [i, char] of from.entries()) {
-    const next = [i + 1];
-    for (const [j, other] of to.entries()) {
-      const replaced = at(row, j) + (char === other ? 0 : 1);
-      next.push(Math.min(at(row, j + 1) + 1, at(next, j) + 1, replaced));
-    }
-    if (Math.min(...next) > most) return most + 1;
-    row = next;
-  }
-  return at(row, to.length);
 }

@@ -143,6 +143,21 @@ function writeShort(output: ProgramOutput, text: string): void {
   }
 }
 
+/** Does what may be done already, or be too late; false when it was. */
+export function quietly(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a file; one that is not there, or that may not be removed, is left alone. */
+export function removeFile(path: string): void {
+  quietly(() => Deno.removeSync(path));
+}
+
 /** Whether this is the compiled binary, which holds no TypeScript compiler. */
 export function isCompiled(): boolean {
   return Deno.build.standalone;

@@ -107,7 +107,7 @@ async function attempt(server: McpServer, options: Attempt): Promise<McpConnecti
     line.client = client;
     readOddTools(Reflect.get(client, "transport"));
     const tools = await listTools(client, options.signal);
-    return new Connected(line, { client, tools });
+    return connected(line, { client, tools });
   } catch (error) {
     // A server that ended by itself may say why, if it is given the time to.
     const problem = await line.problemOf(options.signal.aborted ? options.signal.reason : error);
@@ -166,45 +166,28 @@ async function listTools(client: MCPClient, signal: AbortSignal): Promise<readon
   return tools;
 }
 
-class Connected implements McpConnection {
-  readonly name: string;
-  readonly protocolVersion: string;
-  readonly tools: readonly McpTool[];
-  readonly #line: ServerLine;
-  readonly #client: MCPClient;
-  #closing: Promise<void> | undefined;
-
-  constructor(
-    line: ServerLine,
-    { client, tools }: { readonly client: MCPClient; readonly tools: readonly McpTool[] },
-  ) {
-    this.name = line.server.name;
-    this.protocolVersion = client.initializeResult.protocolVersion;
-    this.tools = tools;
-    this.#line = line;
-    this.#client = client;
-  }
-
-  async call(
-    tool: string,
-    input: Readonly<Record<string, unknown>>,
-    { signal, onProgress }: McpCallOptions,
-  ): Promise<CallToolResult> {
-    signal.throwIfAborted();
-    if (this.#closing !== undefined) {
-      throw new CrashError(`MCP server ${JSON.stringify(this.name)}: it was ended`);
-    }
-    const given = { ...input };
-    if (onProgress !== undefined) this.#line.stdio?.follow(given, onProgress);
-    try {
-      return await this.#client.callTool({ name: tool, arguments: given, options: { signal } });
-    } catch (error) {
+function connected(
+  line: ServerLine,
+  { client, tools }: { readonly client: MCPClient; readonly tools: readonly McpTool[] },
+): McpConnection {
+  const { name } = line.server;
+  let closing: Promise<void> | undefined;
+  return {
+    name,
+    protocolVersion: client.initializeResult.protocolVersion,
+    tools,
+    async call(tool, input, { signal, onProgress }) {
       signal.throwIfAborted();
-      throw await this.#line.problemOf(error);
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#closing ??= this.#line.end();
-  }
+      if (closing !== undefined) throw new CrashError(`MCP server ${JSON.stringify(name)}: it was ended`);
+      const given = { ...input };
+      if (onProgress !== undefined) line.stdio?.follow(given, onProgress);
+      try {
+        return await client.callTool({ name: tool, arguments: given, options: { signal } });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw await line.problemOf(error);
+      }
+    },
+    close: () => closing ??= line.end(),
+  };
 }

@@ -1,15 +1,20 @@
 // A server is granted before it is started or reached (gadgets.md 5): by the command line or the grants, because the user allowed it for
 // good as it is now, or by an answer on the terminal.
 import {
+  askGrantAnswer,
   type Files,
+  isRecord,
   type LockedServer,
+  maybeText,
   mcpNamePart,
   type McpServer,
   messageOf,
+  parseStateList,
   shownWord,
+  type StateListForm,
+  stateListText,
   type User,
 } from "../core/core.ts";
-import { readAllowedServers, removeAllowedServer, writeAllowedServer } from "./allowed_servers.ts";
 import {
   changedTools,
   lockedReach,
@@ -64,8 +69,6 @@ function remedy({ name, part }: McpServer, { allowing = "run with --trust" }: Se
   return `${allowing} ${part === mcpNamePart(name) ? part : shownWord(name)}`;
 }
 
-type Answer = "once" | "always" | "deny";
-
 /** What was allowed for good of a server. */
 interface Known extends Pick<LockedServer, "name" | "sha256" | "tools"> {
   /** What it was, where that was kept. */
@@ -91,7 +94,7 @@ export async function serverGrant(server: McpServer, options: ServerGrantOptions
   }
   options.lock?.checkFrozen(server.name, ["it is not in it"]);
   const [before] = known;
-  const answer = await ask(firstQuestion(server, before), options);
+  const answer = await askGrantAnswer(firstQuestion(server, before), options);
   if (answer === undefined) return { problem: notTrusted(server, before, options) };
   if (answer === "deny") {
     return { problem: `MCP server ${JSON.stringify(server.name)}: you did not allow it` };
@@ -138,7 +141,7 @@ async function checkKnown(
   const changes = changedTools(known.tools, tools);
   if (changes.length === 0) return undefined;
   options.lock?.checkFrozen(server.name, shownChanges(changes));
-  const answer = await ask(toolQuestion(server, changes), options);
+  const answer = await askGrantAnswer(toolQuestion(server, changes), options);
   const name = JSON.stringify(server.name);
   if (answer === undefined) {
     return `MCP server ${name} is not trusted any more, since its tools changed: ${
@@ -148,19 +151,6 @@ async function checkKnown(
   if (answer === "deny") return `MCP server ${name}: you did not allow its changed tools`;
   if (answer === "always") await keep(server, tools, options);
   return undefined;
-}
-
-/** The answer of the person at the terminal; undefined when there is none. */
-async function ask(question: string, { user, signal }: ServerGrantOptions): Promise<Answer | undefined> {
-  if (!user.canAnswer) return undefined;
-  const choices = ["once", "always", "deny"] as const;
-  try {
-    const answer = await user.ask(question, { choices, signal });
-    return choices.find((choice) => choice === answer) ?? "deny";
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    return "deny"; // the input ended
-  }
 }
 
 function firstQuestion(server: McpServer, known: Known | undefined): string {
@@ -220,4 +210,60 @@ async function keep(server: McpServer, tools: ToolHashes, options: ServerGrantOp
   }
   if (state !== undefined) return await writeAllowedServer(state, { root, ...allowed });
   onlyNow("neither XDG_STATE_HOME nor HOME says where to keep it");
+}
+
+// The servers that a user allowed for good. The list is beside that of accepted projects, outside every project.
+
+/** A server that may be used as it was when it was allowed. */
+export interface AllowedServer {
+  /** The project it was allowed in: the same command is another program in another folder. */
+  readonly root: string;
+  readonly name: string;
+  /** Of what it is. */
+  readonly sha256: string;
+  readonly tools: ToolHashes;
+}
+
+/** The name of the list in the state folder. */
+const ALLOWED_SERVERS_FILE = "mcp_servers.json";
+
+const FORM: StateListForm<AllowedServer> = {
+  key: "servers",
+  of: "allowed MCP servers",
+  each: "server",
+  needs: '"root", "name", "sha256" and "tools"',
+  entry: (value) => isAllowedServer(value) ? value : undefined,
+};
+
+/** Reads the list; no file is an empty one. @throws {SourceError} that names the file when it is no such list */
+export async function readAllowedServers(state: Files): Promise<readonly AllowedServer[]> {
+  const file = await state.resolve(ALLOWED_SERVERS_FILE);
+  const text = await maybeText(state, file);
+  return text === undefined ? [] : parseStateList(text, { file, form: FORM });
+}
+
+/** Writes the server into the list, in the place of what was allowed under its name in that project. @throws as `readAllowedServers` */
+export async function writeAllowedServer(state: Files, server: AllowedServer): Promise<void> {
+  const others = (await readAllowedServers(state)).filter(({ root, name }) =>
+    root !== server.root || name !== server.name
+  );
+  await state.writeText(ALLOWED_SERVERS_FILE, stateListText([...others, server], FORM));
+}
+
+/** Takes a server out of the list; gives whether it was there. @throws as `readAllowedServers` */
+export async function removeAllowedServer(
+  state: Files,
+  { root, name }: Pick<AllowedServer, "root" | "name">,
+): Promise<boolean> {
+  const servers = await readAllowedServers(state);
+  const others = servers.filter((each) => each.root !== root || each.name !== name);
+  if (others.length === servers.length) return false;
+  await state.writeText(ALLOWED_SERVERS_FILE, stateListText(others, FORM));
+  return true;
+}
+
+function isAllowedServer(value: unknown): value is AllowedServer {
+  return isRecord(value) &&
+    [value.root, value.name, value.sha256].every((field) => typeof field === "string") &&
+    isRecord(value.tools) && Object.values(value.tools).every((hash) => typeof hash === "string");
 }

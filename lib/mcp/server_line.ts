@@ -1,5 +1,6 @@
 import { type MCPClient, MCPClientError, type MCPTransport } from "@ai-sdk/mcp";
 import {
+  atMost,
   CrashError,
   type McpEndpoint,
   type McpServer,
@@ -72,7 +73,7 @@ export class ServerLine {
   async problemOf(error: unknown): Promise<Error> {
     // The pipe may be seen to break before the exit code is known.
     if (this.#process !== undefined && (!this.stdio?.isClosing || this.stdio.isBroken)) {
-      await within(this.stdio?.isBroken ? END_MS : SOON_MS, this.#process.ended);
+      await atMost(this.#process.ended, this.stdio?.isBroken ? END_MS : SOON_MS);
     }
     const ended = this.#exitCode === undefined ? {} : { exitCode: this.#exitCode };
     const words = serverProblem(error, {
@@ -99,13 +100,6 @@ const SIGNALLED = 128;
 const SOON_MS = 100;
 /** What one is given whose pipe is broken, on a machine that has much to do. */
 const END_MS = 5_000;
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
-}
 
 const MAX_LINE = 1_000;
 const KEPT_LINES = 5;

@@ -1,4 +1,11 @@
-import { canonicalJson, type LockedServer, type McpServer, sha256, shownWord } from "../core/core.ts";
+import {
+  canonicalJson,
+  changesByName,
+  type LockedServer,
+  type McpServer,
+  sha256,
+  shownWord,
+} from "../core/core.ts";
 import type { McpTool } from "./connect.ts";
 
 /** What a server is, for the person who is asked, a line each: the whole command or URL, and names where values would be secret. */
@@ -70,20 +77,9 @@ export function toolHashes(tools: readonly McpTool[]): ToolHashes {
 
 /** What is not as it was, a line each: `create_issue is described differently`. */
 export function changedTools(before: ToolHashes, now: ToolHashes): readonly string[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  return names.flatMap((name) => {
-    const [was, is] = [maybe(before, name), maybe(now, name)];
-    if (was === is) return [];
-    return [
-      is === undefined
-        ? `${name} is gone`
-        : was === undefined
-        ? `${name} is new`
-        : `${name} is described differently`,
-    ];
+  return changesByName(before, now, (name, was, is) => {
+    return `${name} ${
+      is === undefined ? "is gone" : was === undefined ? "is new" : "is described differently"
+    }`;
   });
-}
-
-function maybe(hashes: ToolHashes, name: string): string | undefined {
-  return Object.hasOwn(hashes, name) ? hashes[name] : undefined;
 }

@@ -1,7 +1,14 @@
 // MCP over the pipes of a program: a message a line (MCP, transports, stdio). What the AI SDK's client leaves out is done here: a
 // call that is given up is cancelled at the server, and progress reaches the call that it belongs to.
 import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from "@ai-sdk/mcp";
-import { messageOf, parseJson, type PipeProcess, type StdioLine, stdioLines } from "../core/core.ts";
+import {
+  messageOf,
+  parseJson,
+  type PipeProcess,
+  type StdioLine,
+  stdioLines,
+  timerTurn,
+} from "../core/core.ts";
 
 /** The longest line that is read or written, in bytes. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
@@ -39,8 +46,10 @@ export class StdioTransport implements MCPTransport {
   readonly #wanted = new WeakMap<object, OnProgress>();
   #process: PipeProcess | undefined;
   #reading: Promise<void> | undefined;
-  #isClosing = false;
-  #isBroken = false;
+  /** Whether it is we who end the server. */
+  isClosing = false;
+  /** Whether the server took nothing any more before we closed: it has ended, or is about to. */
+  isBroken = false;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -75,18 +84,8 @@ export class StdioTransport implements MCPTransport {
     await this.#write(line);
   }
 
-  /** Whether the server took nothing any more before we closed: it has ended, or is about to. */
-  get isBroken(): boolean {
-    return this.#isBroken;
-  }
-
-  /** Whether it is we who end the server. */
-  get isClosing(): boolean {
-    return this.#isClosing;
-  }
-
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.isClosing = true;
     for (const id of [...this.#pending.keys()]) this.#settle(id);
     await this.#process?.end();
     await this.#reading;
@@ -94,7 +93,7 @@ export class StdioTransport implements MCPTransport {
 
   /** Ends the server without waiting for it to go by itself. */
   async abandon(): Promise<void> {
-    this.#isClosing = true;
+    this.isClosing = true;
     await this.#process?.end({ now: true });
     await this.#reading;
   }
@@ -104,7 +103,7 @@ export class StdioTransport implements MCPTransport {
     try {
       await this.#process.write(`${line}\n`);
     } catch (cause) {
-      this.#isBroken ||= !this.#isClosing;
+      this.isBroken ||= !this.isClosing;
       throw new Error("The server does not take input any more", { cause });
     }
   }
@@ -153,11 +152,11 @@ export class StdioTransport implements MCPTransport {
     try {
       let untilTurn = LINES_A_TURN;
       for await (const line of stdioLines(process.stdout, { maxBytes: MAX_LINE_BYTES })) {
-        if (this.#isClosing) break;
+        if (this.isClosing) break;
         this.#take(line);
         if (--untilTurn > 0) continue;
         untilTurn = LINES_A_TURN;
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        await timerTurn();
       }
     } catch (error) {
       this.#options.onStray(messageOf(error));

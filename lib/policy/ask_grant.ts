@@ -1,4 +1,12 @@
-import { type GadgetToGrant, LOCK_FILE, PermissionRefused, shownWord, type User } from "../core/core.ts";
+import {
+  askGrantAnswer,
+  type GadgetToGrant,
+  type GrantAnswer,
+  LOCK_FILE,
+  PermissionRefused,
+  shownWord,
+  type User,
+} from "../core/core.ts";
 import { gadgetGrantFlags } from "./gadget_grants.ts";
 import { permissionLines, type PermissionPlace } from "./permission_sets.ts";
 import { PERMISSION_KINDS } from "./policy_settings.ts";
@@ -18,11 +26,6 @@ export interface GrantQuestion extends PermissionPlace {
   /** What is not as it was when it was allowed before, a line each; empty when it never was. */
   readonly changes: readonly string[];
 }
-
-const ANSWERS = ["once", "always", "deny"] as const;
-
-/** `once` is for this run. */
-export type GrantAnswer = typeof ANSWERS[number];
 
 /** What the answers mean. */
 const MEANING = `Once is for this run, always until a file of it changes (kept in ${LOCK_FILE}).`;
@@ -46,18 +49,11 @@ export function grantQuestion({ gadget, shownFile, changes, ...place }: GrantQue
 }
 
 /** The answer of the person at the terminal; undefined when nobody can be asked. @throws what `signal` was aborted with */
-export async function askGrant(
+export function askGrant(
   question: GrantQuestion,
-  { user, signal }: { readonly user: User; readonly signal?: AbortSignal },
+  options: { readonly user: User; readonly signal?: AbortSignal },
 ): Promise<GrantAnswer | undefined> {
-  if (!user.canAnswer) return undefined;
-  try {
-    const answer = await user.ask(grantQuestion(question), { choices: ANSWERS, signal });
-    return ANSWERS.find((each) => each === answer) ?? "deny";
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    return "deny"; // the input ended
-  }
+  return askGrantAnswer(grantQuestion(question), options);
 }
 
 /** Why a gadget may not run, and the flags that would help: its call ends with the code `permission`, and the run with exit code 5. */

@@ -1,5 +1,6 @@
 // Who has the say over a gadget (gadgets.md 3), without asking anybody and without touching anything.
 import {
+  changesByName,
   type GadgetToGrant,
   isInside,
   type LockedGadget,
@@ -119,11 +120,9 @@ export function linkChanges(
   before: LockedGadget["links"] = {},
   now: LockedGadget["links"] = {},
 ): readonly string[] {
-  return Object.keys({ ...before, ...now }).sort().flatMap((name) => {
-    const [was, is] = [before, now].map((links) => Object.hasOwn(links, name) ? links[name] : undefined);
-    if (was === is) return [];
+  return changesByName(before, now, (name, was, is) => {
     const leads = is === undefined ? "leads nowhere else" : `leads to ${shownWord(is)}`;
-    return [`${shownWord(name)} ${leads} now${was === undefined ? "" : `, and led to ${shownWord(was)}`}`];
+    return `${shownWord(name)} ${leads} now${was === undefined ? "" : `, and led to ${shownWord(was)}`}`;
   });
 }
 
@@ -132,14 +131,9 @@ export function moduleChanges(
   before: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  return names.flatMap((name) => {
-    const was = Object.hasOwn(before, name) ? before[name] : undefined;
-    const is = Object.hasOwn(now, name) ? now[name] : undefined;
-    if (was === is) return [];
-    return [
-      `${shownWord(name)} ${is === undefined ? "is gone" : was === undefined ? "is new" : "was changed"}`,
-    ];
+  return changesByName(before, now, (name, was, is) => {
+    const how = is === undefined ? "is gone" : was === undefined ? "is new" : "was changed";
+    return `${shownWord(name)} ${how}`;
   });
 }
 

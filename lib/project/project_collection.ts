@@ -13,7 +13,7 @@ import { ownDatabasePath, removeDatabase } from "../host/files/journal_files.ts"
 import { didYouMean } from "../parse/document/near.ts";
 import { type CollectionDocument, readCollectionFile } from "../parse/files/collection.ts";
 import { type ModuleFile, type ModuleSource, readModuleFile } from "../parse/files/module.ts";
-import type { DocumentRole, SourceDocument } from "../retrieval/indexed_document.ts";
+import type { DocumentRole, SourceDocument } from "../retrieval/passage_index.ts";
 import { openPassageCollection, type PassageCollectionOptions } from "../retrieval/passage_collection.ts";
 
 /** How a collection is opened in a project. */

@@ -8,7 +8,7 @@ import {
   type User,
   type World,
 } from "../core/core.ts";
-import { defaultShell } from "../host/commands/find_program.ts";
+import { defaultShell } from "../host/commands/child.ts";
 import { exactFiles } from "../host/files/changes.ts";
 import { hostHttp } from "../host/http/http.ts";
 import { realPath } from "../host/paths.ts";

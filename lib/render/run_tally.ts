@@ -1,6 +1,5 @@
 import type { RunEvent } from "../core/event.ts";
-import { addUsage } from "../core/usage.ts";
-import type { Usage } from "../core/model.ts";
+import { addUsage, type Usage } from "../core/model.ts";
 import { duration, withUsage } from "./shown_text.ts";
 
 /** How many calls of a run are where. */

@@ -13,10 +13,15 @@ import {
   type TextPage,
   type TextSpan,
   trimmedSpan,
-} from "./document_text.ts";
-import { INDEX_VERSION } from "./index_schema.ts";
-import type { IndexedDocument, IndexedPassage, NewDocument, SourceDocument } from "./indexed_document.ts";
-import type { PassageIndex } from "./passage_index.ts";
+} from "./plain_text.ts";
+import {
+  INDEX_VERSION,
+  type IndexedDocument,
+  type IndexedPassage,
+  type NewDocument,
+  type PassageIndex,
+  type SourceDocument,
+} from "./passage_index.ts";
 import { readDocument } from "./read_document.ts";
 
 /** What is put in, and how it is read. */

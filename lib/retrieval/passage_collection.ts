@@ -1,7 +1,6 @@
 import type { Collection, Embedder, Passage } from "../core/core.ts";
 import { indexDocuments, type IndexDocumentsOptions } from "./index_documents.ts";
-import type { DocumentRole } from "./indexed_document.ts";
-import { type FoundRow, PassageIndex, type PassageVector } from "./passage_index.ts";
+import { type DocumentRole, type FoundRow, PassageIndex, type PassageVector } from "./passage_index.ts";
 
 /** What a collection is made of. */
 export interface PassageCollectionOptions extends IndexDocumentsOptions {
@@ -30,55 +29,38 @@ export async function openPassageCollection(
     await indexDocuments(index, options);
     const vectors = options.embedder && new PassageVectors(index, options.embedder);
     await vectors?.complete(options.signal);
-    return new PassageCollection(index, vectors);
+    return passageCollection(index, vectors);
   } catch (error) {
     index[Symbol.dispose]();
     throw error;
   }
 }
 
-class PassageCollection implements Collection, Disposable {
-  readonly #index: PassageIndex;
-  readonly #vectors: PassageVectors | undefined;
-
-  constructor(index: PassageIndex, vectors: PassageVectors | undefined) {
-    this.#index = index;
-    this.#vectors = vectors;
-  }
-
-  async search(query: string, options: Parameters<Collection["search"]>[1]): Promise<readonly Passage[]> {
-    const { limit, secondary, signal } = options;
-    signal?.throwIfAborted();
-    if (limit < 1 || query.trim() === "") return [];
-    const direction = await this.#vectors?.direction(query, signal);
-    const ranked = (role: DocumentRole) => this.#passages(this.#ranked(query, { role, limit, direction }));
-    return sharedPlaces(ranked("primary"), secondary ? ranked("secondary") : [].values(), limit);
-  }
-
-  [Symbol.dispose](): void {
-    this.#index[Symbol.dispose]();
-  }
-
-  #ranked(
-    query: string,
-    { role, limit, direction }: {
-      readonly role: DocumentRole;
-      readonly limit: number;
-      readonly direction: Float32Array | undefined;
-    },
-  ): readonly FoundRow[] {
-    const wanted = { role, limit: Math.max(LEAST_RANKED, limit * DEPTH) };
-    const byWords = this.#index.find(query, wanted);
-    if (this.#vectors === undefined || direction === undefined) return byWords;
-    return fusedRanks([byWords, this.#vectors.nearest(direction, wanted)]);
-  }
-
-  *#passages(rows: readonly FoundRow[]): Generator<Passage> {
+function passageCollection(
+  index: PassageIndex,
+  vectors: PassageVectors | undefined,
+): Collection & Disposable {
+  function* passages(rows: readonly FoundRow[]): Generator<Passage> {
     for (const { row, score } of rows) {
-      const passage = this.#index.passage(row);
+      const passage = index.passage(row);
       if (passage !== undefined) yield { ...passage, score };
     }
   }
+  return {
+    async search(query, { limit, secondary, signal }) {
+      signal?.throwIfAborted();
+      if (limit < 1 || query.trim() === "") return [];
+      const direction = await vectors?.direction(query, signal);
+      const ranked = (role: DocumentRole): Iterator<Passage> => {
+        const wanted = { role, limit: Math.max(LEAST_RANKED, limit * DEPTH) };
+        const byWords = index.find(query, wanted);
+        if (vectors === undefined || direction === undefined) return passages(byWords);
+        return passages(fusedRanks([byWords, vectors.nearest(direction, wanted)]));
+      };
+      return sharedPlaces(ranked("primary"), secondary ? ranked("secondary") : [].values(), limit);
+    },
+    [Symbol.dispose]: () => index[Symbol.dispose](),
+  };
 }
 
 /** The secondary documents get half of the places, the primary ones the odd one more; a share that is not used passes over. */

@@ -1,8 +1,7 @@
 // pdf.js is long: this module is loaded when a PDF is read.
 import { getDocumentProxy } from "unpdf";
 import { FileError, messageOf } from "../core/core.ts";
-import type { DocumentText, TextHeading, TextPage } from "./document_text.ts";
-import { numberedHeadings } from "./plain_text.ts";
+import { type DocumentText, numberedHeadings, type TextHeading, type TextPage } from "./plain_text.ts";
 import type { ReadDocumentOptions } from "./read_document.ts";
 
 /**

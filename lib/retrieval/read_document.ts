@@ -4,8 +4,14 @@ import { DocumentLines, headingLine } from "../parse/document/lines.ts";
 import { MarkdownBlocks } from "../parse/document/markdown_blocks.ts";
 import type { DocumentType } from "../parse/files/collection.ts";
 import { htmlText } from "../parse/html_text.ts";
-import type { DocumentText, TextHeading, TextPage, TextSpan } from "./document_text.ts";
-import { pagesBetween, plainText } from "./plain_text.ts";
+import {
+  type DocumentText,
+  pagesBetween,
+  plainText,
+  type TextHeading,
+  type TextPage,
+  type TextSpan,
+} from "./plain_text.ts";
 
 /** What is read, and how. */
 export interface ReadDocumentOptions {

@@ -6,16 +6,17 @@ import {
   type FileChanges,
   FileError,
   type FileErrorCode,
-  type FileLook,
   type Http,
   type HttpResponse,
   type Json,
   MAX_EFFECT_BYTES,
   MAX_EFFECT_TEXT,
   messageOf,
+  oneArray,
   PermissionRefused,
   type Shell,
   type ShellResult,
+  toJson,
   type World,
 } from "../core/core.ts";
 
@@ -77,10 +78,10 @@ async function perform(
     case "read":
       return { ok: null, bytes: await changes.readBytes(op.path, { maxBytes: MAX_EFFECT_BYTES, signal }) };
     case "write":
-      await write(changes, op, bytes);
+      await changes[WRITING[op.how]](op.path, bytes);
       return DONE;
     case "stat":
-      return { ok: lookJson(await changes.look(op.path, { isLink: op.isLink ?? false })), bytes: NOTHING };
+      return { ok: toJson(await changes.look(op.path, { isLink: op.isLink ?? false })), bytes: NOTHING };
     case "list":
       return { ok: await entries(changes, op.path), bytes: NOTHING };
     case "make-folder":
@@ -107,32 +108,7 @@ async function perform(
   }
 }
 
-function write(
-  changes: FileChanges,
-  { path, how }: EffectOp & { readonly kind: "write" },
-  bytes: Uint8Array,
-): Promise<void> {
-  switch (how) {
-    case "replace":
-      return changes.writeBytes(path, bytes);
-    case "append":
-      return changes.append(path, bytes);
-    case "create":
-      return changes.create(path, bytes);
-    default:
-      return how satisfies never;
-  }
-}
-
-function lookJson({ kind, size, modifiedMs, createdMs, mode }: FileLook): Json {
-  return {
-    kind,
-    size,
-    ...(modifiedMs !== undefined && { modifiedMs }),
-    ...(createdMs !== undefined && { createdMs }),
-    ...(mode !== undefined && { mode }),
-  };
-}
+const WRITING = { replace: "writeBytes", append: "append", create: "create" } as const;
 
 async function entries(changes: FileChanges, path: string): Promise<Json> {
   const found = await changes.list(path);
@@ -240,9 +216,7 @@ function stdinText(shown: string, bytes: Uint8Array): string {
 
 function outputOf({ exitCode, stdout, stderr }: ShellResult): EffectSuccess {
   const [out, error] = [new TextEncoder().encode(stdout), new TextEncoder().encode(stderr)];
-  const bytes = new Uint8Array(out.length + error.length);
-  bytes.set(out);
-  bytes.set(error, out.length);
+  const bytes = oneArray([out, error], out.length + error.length);
   return { ok: { exitCode, stdoutBytes: out.length }, bytes };
 }
 

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { canonicalJson, type Catalog, LOCK_FILE, messageOf, type Model } from "../core/core.ts";
 import { configFolder } from "../host/paths.ts";
-import { textStamp, treeStamp } from "../host/files/stamp.ts";
+import { textStamp, treeStamp } from "../host/files/watch.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { catalogInWorld } from "../project/bounded_world.ts";
 import { modelsByName } from "../project/models.ts";

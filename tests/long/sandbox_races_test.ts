@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FileError, type Files, PermissionRefused, type Policy } from "../../mod.ts";
-import type { FileChanges } from "../../lib/core/file_changes.ts";
+import type { FileChanges } from "../../lib/core/world.ts";
 import { exactFiles, hostFileChanges } from "../../lib/host/files/changes.ts";
 import { realPath } from "../../lib/host/paths.ts";
 import { guardFileChanges, guardFiles } from "../../lib/policy/guard_files.ts";

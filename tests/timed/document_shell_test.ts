@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type Clock, type Shell, type ShellResult, systemClock } from "../../mod.ts";
-import { defaultShell } from "../../lib/host/commands/find_program.ts";
+import { defaultShell } from "../../lib/host/commands/child.ts";
 import { hostShell } from "../../lib/host/commands/shell.ts";
 import { closingLine } from "../../lib/parse/document/markdown_blocks.ts";
 import { type DocumentCommand, runDocumentCommand, shellText } from "../../lib/run/document/shell.ts";

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { jsonPlace } from "../../lib/catalog/json_places.ts";
 import { expandVariables } from "../../lib/catalog/mcp/servers.ts";
 import { mcpNameParts, mcpNames, type McpServer } from "../../lib/core/mcp_server.ts";
-import { stdioLines } from "../../lib/core/stdio_lines.ts";
+import { stdioLines } from "../../lib/core/frames.ts";
 import { hostPipes } from "../../lib/host/commands/pipe_process.ts";
 import { hostStreamFetch } from "../../lib/host/http/http.ts";
 import { connectMcp, type ConnectMcpOptions } from "../../lib/mcp/connect.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createSecrets } from "../../lib/journal/secrets.ts";
-import type { Secrets } from "../../lib/core/secrets.ts";
+import type { Secrets } from "../../lib/core/world.ts";
 
 function secretsOf(values: Readonly<Record<string, string>>): Secrets {
   const secrets = createSecrets();

@@ -11,7 +11,7 @@ import {
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder, sightOf, stateFolder } from "../../host/paths.ts";
-import { readAllowedServers } from "../../mcp/allowed_servers.ts";
+import { readAllowedServers } from "../../mcp/server_grant.ts";
 import { serverChanges, serverHash } from "../../mcp/server_words.ts";
 import type { WrittenGrant } from "../../policy/gadget_grants.ts";
 import { permissionLines, permissionsOf } from "../../policy/permission_sets.ts";

@@ -11,7 +11,7 @@ import {
 import { hostFiles } from "../../host/files/files.ts";
 import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
 import { hasColor, type Terminal } from "../../host/terminal/terminal.ts";
-import { removeAllowedServer } from "../../mcp/allowed_servers.ts";
+import { removeAllowedServer } from "../../mcp/server_grant.ts";
 import { lockedGadget } from "../../policy/decide_grant.ts";
 import { minimisedPermissions } from "../../policy/use_tally.ts";
 import { isEmptyPermissions, permissionChanges, permissionLines } from "../../policy/permission_sets.ts";

@@ -1,6 +1,5 @@
-import { isAbsolute } from "node:path";
-import { maybeFindProgram } from "./find_program.ts";
-import { denoGrants, hostEnv, hostEnvNames } from "../process.ts";
+import { isAbsolute, join, resolve } from "node:path";
+import { denoGrants, hostEnv, hostEnvNames, quietly } from "../process.ts";
 
 /** What a program inherits of our environment when nothing else is said: no key among them. */
 const INHERITED: readonly string[] = ["PATH", "HOME", "LANG", "TERM"];
@@ -100,9 +99,7 @@ function startProblem(error: unknown, { command, cwd }: { command: string; cwd: 
 
 /** Ends a child at once; one that has ended already is left as it is. */
 export function killChild(child: Deno.ChildProcess): void {
-  try {
-    child.kill("SIGKILL");
-  } catch { /* it has ended */ }
+  signalChild(child, "SIGKILL");
 }
 
 // A child that ends when this process does, also when it hangs in a loop and this process was killed: nobody is left to tell it then.
@@ -118,10 +115,16 @@ const WATCHED = '( while kill -0 "$$"; do kill -0 "$PPID" || kill -9 "$$"; sleep
  */
 export function boundToUs(): Pick<ChildOptions, "through" | "isGrouped"> {
   if (Deno.build.os === "windows" || !denoGrants({ name: "run" })) return { isGrouped: true };
-  const binding = kernelBinding() ?? watchedByShell();
+  return ownGroup(kernelBinding() ?? watchedByShell());
+}
+
+/**
+ * What starts the words. A group of its own that Deno makes needs a copy of our whole process, which takes several times as long as the
+ * start itself; setsid(1) makes one without.
+ */
+export function ownGroup(words: readonly string[]): Pick<ChildOptions, "through" | "isGrouped"> {
   const setsid = maybeFindProgram("setsid", PLACES);
-  // Making a group ourselves takes a copy of our whole process.
-  return setsid === undefined ? { through: binding } : { through: [setsid, ...binding], isGrouped: true };
+  return setsid === undefined ? { through: words } : { through: [setsid, ...words], isGrouped: true };
 }
 
 /** Linux tells a child that its parent has died; `busybox` has a setpriv without that. */
@@ -180,19 +183,93 @@ function signalGroup(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
 }
 
 function signalOthers({ pid }: Deno.ChildProcess, signal: Deno.Signal): boolean {
+  return quietly(() => Deno.kill(-pid, signal));
+}
+
+function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
+  return quietly(() => child.kill(signal));
+}
+
+/** Where names were found, by PATH and name: a look at each folder of PATH takes longer than a start. */
+const found = new Map<string, string>();
+
+/**
+ * The file that a command is, as far as that can be seen: a path from `cwd`, a bare name from the folders of `path`. Undefined when
+ * there is none that can be executed, or when Deno itself may not look. Not for Windows.
+ */
+export function maybeFindProgram(
+  command: string,
+  { path, cwd }: { readonly path: string; readonly cwd?: string },
+): string | undefined {
+  if (command.includes("/")) {
+    const file = resolve(cwd ?? Deno.cwd(), command);
+    return isProgram(file) ? file : undefined;
+  }
+  const key = `${path}\0${command}`;
+  const known = found.get(key);
+  if (known !== undefined && isProgram(known)) return known;
+  const file = path.split(":").filter((folder) => folder.startsWith("/")).map((folder) =>
+    join(folder, command)
+  )
+    .find(isProgram);
+  if (file === undefined) found.delete(key);
+  else found.set(key, file);
+  return file;
+}
+
+/** Whether the program of a child is there, as far as that can be seen: one that is missing has to be named itself. Never on Windows. */
+export function seesProgram(
+  command: string,
+  { env, cwd }: { readonly env: Readonly<Record<string, string>>; readonly cwd?: string },
+): boolean {
+  if (Deno.build.os === "windows") return false;
+  return maybeFindProgram(command, { path: env.PATH ?? "", cwd }) !== undefined;
+}
+
+function isProgram(path: string): boolean {
+  if (!denoGrants({ name: "read", path })) return false;
   try {
-    Deno.kill(-pid, signal);
-    return true;
+    const { isFile, mode } = Deno.statSync(path);
+    return isFile && ((mode ?? 0) & 0o111) !== 0;
   } catch {
     return false;
   }
 }
 
-function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): boolean {
-  try {
-    child.kill(signal);
-    return true;
-  } catch {
-    return false; // it has ended
+/** A shell, and how it is given a script (documents.md 9.1). */
+interface ScriptShell {
+  readonly command: string;
+  /** The arguments that make it run a script. */
+  args(script: string): readonly string[];
+  /** The names of our variables that a script gets; `LC_*` is all that begin with `LC_`. */
+  readonly inherit: readonly string[];
+}
+
+const UNIX_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_*", "TMPDIR", "TZ", "USER", "SHELL"];
+const WINDOWS_VARIABLES: readonly string[] = [
+  "PATH",
+  "PATHEXT",
+  "SYSTEMROOT",
+  "COMSPEC",
+  "TEMP",
+  "TMP",
+  "USERPROFILE",
+  "USERNAME",
+];
+
+/** The shell for scripts of documents: bash when there is one on PATH, else `/bin/sh`; `cmd` on Windows. Nothing is started. */
+export function defaultShell(): ScriptShell {
+  if (Deno.build.os === "windows") {
+    return {
+      command: "cmd",
+      args: (script) => ["/d", "/s", "/c", `"${script}"`],
+      inherit: WINDOWS_VARIABLES,
+    };
   }
+  const bash = maybeFindProgram("bash", { path: hostEnv("PATH") ?? "" });
+  return {
+    command: bash === undefined ? "/bin/sh" : "bash",
+    args: (script) => ["-c", script],
+    inherit: UNIX_VARIABLES,
+  };
 }

@@ -1,7 +1,7 @@
 // Where the process of a gadget connects.
-import type { GadgetAddress } from "../../core/core.ts";
+import { type GadgetAddress, orAborted } from "../../core/core.ts";
 import { join } from "node:path";
-import { denoGrants, isDeno29 } from "../process.ts";
+import { denoGrants, isDeno29, quietly, removeFile } from "../process.ts";
 
 /** Of a token, as it is sent: hexadecimal digits. */
 const TOKEN_BYTES = 64;
@@ -53,9 +53,6 @@ export async function tokenConnection(
 ): Promise<GadgetConnection> {
   const others = new Set<GadgetConnection>();
   const { promise, resolve, reject } = Promise.withResolvers<GadgetConnection>();
-  const onAbort = (): void => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
   let isOver = false;
   const take = async (connection: GadgetConnection): Promise<void> => {
     others.add(connection);
@@ -78,10 +75,9 @@ export async function tokenConnection(
   };
   acceptAll().catch(reject); // also when it is closed, which nobody hears any more
   try {
-    return await promise;
+    return await orAborted(promise, signal);
   } finally {
     isOver = true;
-    signal.removeEventListener("abort", onAbort);
     closeAnyhow(listener);
     others.forEach(closeAnyhow);
   }
@@ -110,22 +106,14 @@ function listening(at: GadgetAddress, listener: GadgetListener["listener"]): Gad
     listener,
     [Symbol.dispose]() {
       closeAnyhow(listener);
-      if ("path" in at) removeAnyhow(at.path); // Deno does it too, some time later
+      if ("path" in at) removeFile(at.path); // Deno does it too, some time later
     },
   };
 }
 
 /** Closes what may be closed already. */
 export function closeAnyhow(resource: { close(): void }): void {
-  try {
-    resource.close();
-  } catch { /* it is */ }
-}
-
-function removeAnyhow(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch { /* it is gone */ }
+  quietly(() => resource.close());
 }
 
 function takesSocket(path: string): boolean {

@@ -1,7 +1,7 @@
 // The process of a gadget from the outside: started with nothing that it does not need, let in by its token, and ended with all that
 // belongs to it.
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { GadgetAddress, GadgetGreeting } from "../../core/core.ts";
+import { type GadgetAddress, type GadgetGreeting, linkedSignal, oneArray } from "../../core/core.ts";
 import { boundToUs, killChild, startChild } from "./child.ts";
 import { type PrivateFolder, privateFolder } from "../files/private_folder.ts";
 import {
@@ -159,15 +159,9 @@ class StartedProcess implements GadgetProcess {
     { token, signal }: { readonly token: string; readonly signal: AbortSignal },
   ): Promise<void> {
     const given = new AbortController();
-    const onAbort = (): void => given.abort(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+    using linked = linkedSignal([signal], given);
     this.ended.then((end) => given.abort(new EarlyEnd(end)));
-    try {
-      this.#connection = await tokenConnection(listener, { token, signal: given.signal });
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    this.#connection = await tokenConnection(listener, { token, signal: linked.signal });
     if ("setNoDelay" in this.#connection) this.#connection.setNoDelay(true); // two small frames one after the other
     this.#channel = channelOf(this.#connection);
   }
@@ -216,12 +210,19 @@ export class EarlyEnd extends Error {
 }
 
 async function endOf(child: Deno.ChildProcess): Promise<GadgetProcessEnd> {
-  const stderr = new LastText(child.stderr, { maxBytes: STDERR_BYTES });
+  let kept: Uint8Array = new Uint8Array();
+  const reading = async (): Promise<void> => {
+    for await (const chunk of child.stderr) {
+      const size = kept.length + chunk.length;
+      kept = oneArray([kept, chunk], size).slice(-STDERR_BYTES);
+    }
+  };
+  const read = reading().catch(() => undefined); // broken off is ended
   const { code, signal } = await child.status;
   const late = Promise.withResolvers<void>();
   using _timer = quietTimer(LAST_WORDS_MS, late.resolve);
-  await Promise.race([stderr.done, late.promise]);
-  return { exitCode: code, ...(signal !== null && { signal }), stderr: stderr.text };
+  await Promise.race([read, late.promise]);
+  return { exitCode: code, ...(signal !== null && { signal }), stderr: new TextDecoder().decode(kept) };
 }
 
 function channelOf(connection: GadgetConnection): BytePipe {
@@ -275,37 +276,6 @@ function ownMemoryOf(pid: number): number | undefined {
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
   } catch {
     return undefined; // it has ended, or all of /proc is closed
-  }
-}
-
-/** Reads a stream to its end and keeps the last bytes of it; what was broken off is ended. */
-class LastText {
-  readonly #maxBytes: number;
-  #kept = new Uint8Array();
-  /** Settles at the end of the stream. */
-  readonly done: Promise<void>;
-
-  constructor(stream: ReadableStream<Uint8Array>, options: { readonly maxBytes: number }) {
-    this.#maxBytes = options.maxBytes;
-    this.done = this.#readAll(stream);
-  }
-
-  /** What was kept, as UTF-8; what is none is U+FFFD. */
-  get text(): string {
-    return new TextDecoder().decode(this.#kept);
-  }
-
-  async #readAll(stream: ReadableStream<Uint8Array>): Promise<void> {
-    try {
-      for await (const chunk of stream) this.#add(chunk);
-    } catch { /* broken off */ }
-  }
-
-  #add(chunk: Uint8Array): void {
-    const both = new Uint8Array(this.#kept.length + chunk.length);
-    both.set(this.#kept);
-    both.set(chunk, this.#kept.length);
-    this.#kept = both.slice(-this.#maxBytes);
   }
 }
 

@@ -1,6 +1,13 @@
 // Programs that are talked to over their pipes, with no policy: whoever starts one has asked before.
 import { join } from "node:path";
-import type { PipeEnd, PipeOptions, PipeProcess, Pipes } from "../../core/core.ts";
+import {
+  atMost,
+  type PipeEnd,
+  type PipeOptions,
+  type PipeProcess,
+  type Pipes,
+  timerTurn,
+} from "../../core/core.ts";
 import { endGroup, killGroup, startChild } from "./child.ts";
 import { atExit } from "../process.ts";
 
@@ -105,7 +112,7 @@ async function* chunksOf(child: Deno.ChildProcess): AsyncGenerator<Uint8Array> {
       const { value } = await reader.read().catch(() => ({ value: undefined })); // broken off is ended
       if (value === undefined) return;
       yield value;
-      if (++chunks % CHUNKS_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (++chunks % CHUNKS_A_TURN === 0) await timerTurn();
     }
   } finally {
     isOver = true;
@@ -120,19 +127,9 @@ async function readText(stream: ReadableStream<Uint8Array>, onText: (text: strin
     let chunks = 0;
     for await (const chunk of stream) {
       onText(decoder.decode(chunk, { stream: true }));
-      if (++chunks % CHUNKS_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (++chunks % CHUNKS_A_TURN === 0) await timerTurn();
     }
   } catch { /* broken off is ended */ }
   const rest = decoder.decode();
   if (rest !== "") onText(rest);
-}
-
-async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

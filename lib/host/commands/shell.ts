@@ -1,9 +1,17 @@
 // Programs, with no shell in between and no policy: lib/policy/guard.ts puts one around it.
 import { basename } from "node:path";
 import { linkedSignal, type Shell, type ShellResult, whenAborted } from "../../core/core.ts";
-import { boundToUs, childEnvironment, type ChildOptions, endGroup, killGroup, startChild } from "./child.ts";
+import {
+  boundToUs,
+  childEnvironment,
+  type ChildOptions,
+  endGroup,
+  killGroup,
+  ownGroup,
+  seesProgram,
+  startChild,
+} from "./child.ts";
 import { atExit, denoGrants } from "../process.ts";
-import { maybeFindProgram, seesProgram } from "./find_program.ts";
 
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 /** How long output may still come after the end of a command and of what it left behind. */
@@ -112,7 +120,7 @@ function startMergedChild(command: string, settings: ChildOptions): MergedChild 
   const script = maybeScript(command, options.args);
   if (script !== undefined) return startScript(command, { ...options, script, isSeen });
   const isAllowed = denoGrants({ name: "run", command: "/bin/sh" });
-  const through = ownGroup(isAllowed ? ["/bin/sh", "-c", BECOME, "sh"] : [], { isSeen });
+  const through = groupOf(isAllowed ? ["/bin/sh", "-c", BECOME, "sh"] : [], { isSeen });
   return { child: startChild(command, { ...options, ...through }), shownError: asIs };
 }
 
@@ -138,25 +146,19 @@ function startScript(
   const child = startChild(command, {
     ...options,
     args: ["-c", SCRIPT_START + script],
-    ...ownGroup([], { isSeen }),
+    ...groupOf([], { isSeen }),
   });
   // What its parser quotes is the line that it cannot read, with our words at its beginning.
   return { child, shownError: (text) => text.replace(SCRIPT_START, "") };
 }
 
-/**
- * What starts the words. A group of its own that Deno makes needs a copy of our whole process, which takes several times as long as the
- * start itself; setsid(1) makes one without.
- *
- * @param isSeen the program that is started has been found: the error for a missing one is to name it, and not setsid
- */
-function ownGroup(
+/** @param isSeen the program that is started has been found: the error for a missing one is to name it, and not setsid */
+function groupOf(
   words: readonly string[],
   { isSeen }: { readonly isSeen: boolean },
 ): Pick<ChildOptions, "through" | "isGrouped"> {
   const isFree = isSeen && Deno.build.os === "linux" && denoGrants({ name: "run" });
-  const setsid = isFree ? maybeFindProgram("setsid", { path: "/usr/bin:/bin" }) : undefined;
-  return setsid === undefined ? { through: words } : { through: [setsid, ...words], isGrouped: true };
+  return isFree ? ownGroup(words) : { through: words };
 }
 
 /** A stream of a program's output. */

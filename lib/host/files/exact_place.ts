@@ -1,9 +1,9 @@
 // What is done to exactly the file that a path named when it was judged: in its folder, which is held, and without following a link there.
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { type FileAction, fileProblem, oneArray } from "../../core/core.ts";
-import { attemptOnFile, readable, withoutDeno } from "./attempt.ts";
+import { type FileAction, fileProblem, oneArray, timerTurn } from "../../core/core.ts";
+import { attemptOnFile, codeOf, readable, withoutDeno } from "./attempt.ts";
 import { type HeldFolder, holdFolder, linkProblem, loadNodeFs, nodeFs, type Place } from "./held_folder.ts";
-import { denoGrants } from "../process.ts";
+import { denoGrants, removeFile } from "../process.ts";
 
 /** Does something with the place of a path; what goes wrong becomes a `FileError`. */
 type ExactAttempt = <T>(
@@ -164,7 +164,7 @@ export async function* fileBytes(place: Place, file: OpenedFile): AsyncGenerator
   const reader = new ChunkReader(place, file);
   for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) {
     yield chunk;
-    if (chunk.length === CHUNK_BYTES) await nextTurn();
+    if (chunk.length === CHUNK_BYTES) await timerTurn();
   }
 }
 
@@ -182,14 +182,10 @@ export async function readExactly(place: Place, check: (size: number) => void): 
   for (let chunk = reader.next(); chunk !== undefined; chunk = reader.next()) {
     check(reader.total);
     chunks.push(chunk);
-    if (chunk.length === CHUNK_BYTES) await nextTurn();
+    if (chunk.length === CHUNK_BYTES) await timerTurn();
   }
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only.slice() : oneArray(chunks, reader.total);
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 class ChunkReader {
@@ -261,15 +257,10 @@ function isFolder(place: Place): boolean {
     using at = holdPlace(place);
     if (lookExactly(at).isDirectory) return true;
   } catch (error) {
-    if (isNothing(error)) return false;
+    if (codeOf(error) === "not-found") return false;
     throw error;
   }
   throw new Deno.errors.NotADirectory();
-}
-
-/** Of Deno or of `node:fs`. */
-function isNothing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /**
@@ -308,7 +299,7 @@ export async function replaceExactly(
     Deno.renameSync(temporary, place.held);
     place.folder.confirm();
   } catch (error) {
-    removeQuietly(temporary);
+    removeFile(temporary);
     throw error;
   }
 }
@@ -359,15 +350,7 @@ export async function createExactly(place: HeldPlace, bytes: Uint8Array): Promis
     place.folder.confirm();
     await writeAll(file, bytes);
   } catch (error) {
-    removeQuietly(place.held);
+    removeFile(place.held);
     throw error;
-  }
-}
-
-function removeQuietly(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch {
-    return; // it is gone already, or its folder is
   }
 }

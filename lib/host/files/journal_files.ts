@@ -2,7 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import { JournalError, messageOf } from "../../core/core.ts";
 import { systemReason } from "./attempt.ts";
-import { atExit, denoGrants } from "../process.ts";
+import { atExit, denoGrants, removeFile } from "../process.ts";
 
 /** The files of runs beside one database, `orrery.db-run-ID`: earlier versions kept short runs so, until somebody opened the database. */
 export interface RunFiles {
@@ -33,13 +33,6 @@ function maybeText(path: string): string | undefined {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
-}
-
-/** Removes a file; one that is not there, or that may not be removed, is left alone. */
-export function removeFile(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch { /* nothing depends on it */ }
 }
 
 const FOLDER = ".orrery";

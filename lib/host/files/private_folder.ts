@@ -1,7 +1,7 @@
 // A folder that nobody else can look into, and that is gone when this process ends, in whatever order that happens. What a signal ends that
 // nobody listens to can do nothing more: where nobody waits for that (`whenWeHaveEnded`), the next process that makes such a folder takes it away.
 import { dirname, isAbsolute, join } from "node:path";
-import { maybeFindProgram } from "../commands/find_program.ts";
+import { maybeFindProgram } from "../commands/child.ts";
 import {
   atExit,
   denoGrants,
@@ -9,6 +9,7 @@ import {
   hostEnv,
   hostEnvProblem,
   isProcessAlive,
+  quietly,
   thisProcess,
 } from "../process.ts";
 
@@ -40,7 +41,7 @@ export function privateFolder({ outlivesNobody = false }: PrivateFolderOptions =
     ? madeAndWaited()
     : { made: makeFolder(), left: NOT_WAITED };
   const path = Deno.realPathSync(made);
-  const remove = (): void => removeFolder(path);
+  const remove = (): void => void quietly(() => Deno.removeSync(path, { recursive: true }));
   const exit = atExit(remove);
   const written = new Map<string, string>();
   const ends = new AbortController();
@@ -103,11 +104,12 @@ function writeNew(path: string, text: string): void {
   Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
 }
 
+/** Where somebody has taken its name, what is not loaded yet is not found. */
 function putBack(path: string, written: ReadonlyMap<string, string>): void {
-  try {
+  quietly(() => {
     Deno.mkdirSync(path, { mode: 0o700 });
     for (const [name, text] of written) writeNew(join(path, name), text);
-  } catch { /* somebody has taken its name: what is not loaded yet is not found */ }
+  });
 }
 
 function prefix(): string {
@@ -147,12 +149,6 @@ function hasEnded(pid: number, ticks: string | undefined): boolean {
   const boot = thisProcess().startedAt?.split("/")[0];
   const startedAt = boot === undefined || ticks === undefined ? {} : { startedAt: `${boot}/${ticks}` };
   return isProcessAlive({ pid, ...startedAt }) === false;
-}
-
-function removeFolder(path: string): void {
-  try {
-    Deno.removeSync(path, { recursive: true });
-  } catch { /* it is gone, or nobody's to take away */ }
 }
 
 let isSwept = false;
@@ -259,10 +255,10 @@ function maybeShell(): readonly string[] | undefined {
 }
 
 async function endOf(child: Deno.ChildProcess): Promise<void> {
-  try {
+  quietly(() => {
     child.ref();
     child.kill("SIGKILL"); // before the pipe ends: the name may be another's by then
-  } catch { /* it has ended */ }
+  });
   await Promise.all([child.status, child.stdin.abort().catch(() => undefined)]);
 }
 

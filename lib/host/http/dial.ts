@@ -3,7 +3,7 @@
 import type { Policy } from "../../core/core.ts";
 import { systemReason } from "../files/attempt.ts";
 import type { ByteChannel } from "./exchange.ts";
-import { denoGrants } from "../process.ts";
+import { denoGrants, quietly } from "../process.ts";
 
 /** Where to connect to, and how. */
 export interface DialTarget {
@@ -192,9 +192,7 @@ export class AbortableConnection implements ByteChannel {
 
   close(): void {
     this.signal?.removeEventListener("abort", this.#onAbort);
-    try {
-      this.#open?.close();
-    } catch { /* closed already */ }
+    quietly(() => this.#open?.close());
   }
 
   #opened(): Deno.Conn {

@@ -24,8 +24,8 @@ export interface Terminal {
 /** The terminal of this process. */
 export function hostTerminal(): Terminal {
   const { stdin, stdout: out, stderr: err } = program();
-  const stdout = createOutput(out, "stdout");
-  const stderr = createOutput(err, "stderr");
+  const stdout = new HostOutput(out, "stdout");
+  const stderr = new HostOutput(err, "stderr");
   return {
     stdout,
     stderr,
@@ -108,11 +108,7 @@ export interface Output {
 /** How long to wait when a pipe that somebody set to non-blocking is full. */
 const FULL_PIPE_DELAY_MS = 5;
 
-/** Wraps stdout or stderr. What cannot be said on stderr cannot be said anywhere: it is dropped, and the work goes on. */
-function createOutput(stream: ProgramOutput, name: "stdout" | "stderr"): Output {
-  return new HostOutput(stream, name);
-}
-
+/** Stdout or stderr. What cannot be said on stderr cannot be said anywhere: it is dropped, and the work goes on. */
 class HostOutput implements Output {
   readonly isTerminal: boolean;
   readonly #stream: ProgramOutput;

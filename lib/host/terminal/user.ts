@@ -2,7 +2,7 @@
 // somebody takes its line, which answers the question that is on the screen by then.
 
 import type { Interface } from "node:readline";
-import type { User } from "../../core/core.ts";
+import { orAborted, type User } from "../../core/core.ts";
 import { isDeno29, program } from "../process.ts";
 import { windowSize } from "./terminal.ts";
 
@@ -181,16 +181,11 @@ class LineReader implements Lines {
     if (prompt !== "") await this.#show(prompt);
     if (signal?.aborted) return Promise.reject(signal.reason); // while the question was being shown
     const reading = this.#reading ??= this.#readLine();
-    return await new Promise((resolve, reject) => {
-      const onAbort = () => reject(signal?.reason);
-      const take = () => {
-        signal?.removeEventListener("abort", onAbort);
-        if (!signal?.aborted) this.#reading = undefined;
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      reading.then(resolve, reject);
-      reading.then(take, take);
-    });
+    try {
+      return await (signal === undefined ? reading : orAborted(reading, signal));
+    } finally {
+      if (!signal?.aborted) this.#reading = undefined;
+    }
   }
 
   async #readLine(): Promise<string | undefined> {

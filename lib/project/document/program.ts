@@ -6,7 +6,7 @@ import { builtInEntries, catalogOf, createCatalog } from "../../catalog/catalog.
 import { type Config, DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
 import { checkDocument } from "../../check/check_document.ts";
 import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../../check/check_options.ts";
-import { defaultShell } from "../../host/commands/find_program.ts";
+import { defaultShell } from "../../host/commands/child.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath, workingFolder } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";

@@ -4,7 +4,7 @@ import { serverNamed } from "../../catalog/mcp/gadgets.ts";
 import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts";
 import { canonicalJson, FileError, PermissionRefused, sha256, toJson, type User } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { removeFile } from "../../host/files/journal_files.ts";
+import { removeFile } from "../../host/process.ts";
 import { logsToStderr } from "../../host/terminal/logs_to_stderr.ts";
 import { stateFolder } from "../../host/paths.ts";
 import { moduleChanges } from "../../policy/decide_grant.ts";

@@ -13,7 +13,7 @@ import {
   type Span,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { removeFile } from "../../host/files/journal_files.ts";
+import { removeFile } from "../../host/process.ts";
 import { realPath } from "../../host/paths.ts";
 import { keepAccepted } from "./accept.ts";
 

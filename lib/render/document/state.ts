@@ -1,6 +1,5 @@
 import type { RunEvent } from "../../core/event.ts";
-import type { Usage } from "../../core/model.ts";
-import { addUsage } from "../../core/usage.ts";
+import { addUsage, type Usage } from "../../core/model.ts";
 import type { LineState } from "../live/line.ts";
 import { keyOf } from "../plain_lines.ts";
 import { emptyTally, type RunTally, tallyAfter } from "../run_tally.ts";

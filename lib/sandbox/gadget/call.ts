@@ -33,17 +33,22 @@ export interface OpenCallOptions extends CallListener {
 /** A call that a process was given, until the process has ended it. What it gives is settled once, here. */
 export class OpenCall {
   readonly id: number;
+  readonly name: string;
+  readonly signal: AbortSignal;
+  /** Its outcome is there; it may be open in the process still. */
+  isSettled = false;
   /** Does a work where the call is: what its process asks for comes through a pipe that belongs to no call. */
   readonly within = AsyncLocalStorage.snapshot();
   readonly #options: OpenCallOptions;
   readonly #logs = new LogBudget();
   #stream: PieceStream | undefined;
   #progressCount = 0;
-  #isSettled = false;
   #hasActed = false;
 
   constructor(options: OpenCallOptions) {
     this.id = options.id;
+    this.name = options.name;
+    this.signal = options.signal;
     this.#options = options;
     options.signal.addEventListener("abort", this, { once: true });
   }
@@ -51,11 +56,6 @@ export class OpenCall {
   /** Of its signal: nobody waits for it any more. No closure: with one, all that a call holds outlived it until the next full collection. */
   handleEvent(): void {
     this.#options.onAbort(this, this.#options.signal.reason);
-  }
-
-  /** Its outcome is there; it may be open in the process still. */
-  get isSettled(): boolean {
-    return this.#isSettled;
   }
 
   /** Something outside has come of it: it cannot be made again unasked. */
@@ -67,32 +67,24 @@ export class OpenCall {
     this.#hasActed = true;
   }
 
-  get name(): string {
-    return this.#options.name;
-  }
-
-  get signal(): AbortSignal {
-    return this.#options.signal;
-  }
-
   log(text: string): void {
-    const shown = this.#isSettled ? undefined : this.#logs.take(text);
+    const shown = this.isSettled ? undefined : this.#logs.take(text);
     if (shown !== undefined) this.#options.log(shown);
   }
 
   progress(done: number, total: number | undefined): void {
-    if (this.#isSettled || ++this.#progressCount > MOST_PROGRESS) return;
+    if (this.isSettled || ++this.#progressCount > MOST_PROGRESS) return;
     this.#options.progress(done, total);
   }
 
   /** False when there was no room for it. */
   piece(text: string): boolean {
-    if (this.#isSettled) return true;
+    if (this.isSettled) return true;
     if (this.#stream === undefined) {
       const { id, onRoom, onAbort } = this.#options;
       this.#stream = new PieceStream({
         onRoom: (count) => {
-          if (!this.#isSettled) onRoom(id, count);
+          if (!this.isSettled) onRoom(id, count);
         },
         onReturn: () => onAbort(this, new DOMException("Nobody reads its result any more", "AbortError")),
       });
@@ -103,7 +95,7 @@ export class OpenCall {
 
   /** @param value absent: the pieces are it; @param wholeBytes of the text that `value` is the beginning of */
   result(value: Json | undefined, wholeBytes?: number): void {
-    if (this.#isSettled) return;
+    if (this.isSettled) return;
     this.#settle();
     if (this.#stream !== undefined) return this.#stream.end();
     if (wholeBytes === undefined) return this.#options.resolve(value === undefined ? "" : value);
@@ -111,7 +103,7 @@ export class OpenCall {
   }
 
   fail(thrown: unknown): void {
-    if (this.#isSettled) return;
+    if (this.isSettled) return;
     this.#settle();
     if (this.#stream === undefined) this.#options.reject(thrown);
     else this.#stream.fail(thrown);
@@ -119,7 +111,7 @@ export class OpenCall {
 
   #settle(): void {
     const { lastWord } = this.#logs;
-    this.#isSettled = true;
+    this.isSettled = true;
     this.#options.signal.removeEventListener("abort", this);
     this.#options.onSettled();
     if (lastWord !== undefined) this.#options.log(lastWord);

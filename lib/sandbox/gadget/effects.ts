@@ -2,17 +2,14 @@
 // can do, and what it gets takes our memory until it reads it.
 import {
   type EffectOp,
-  encodeFrame,
-  FrameReader,
   type FromGadget,
   linkedSignal,
   type PermissionRefused,
   type ToGadget,
 } from "../../core/core.ts";
-import type { BytePipe } from "../../host/commands/gadget_process.ts";
 import { type EffectOutcome, failedEffect } from "../effects.ts";
 import type { OpenCall } from "./call.ts";
-import { MessageError, readMessage } from "./messages.ts";
+import { MessageError } from "./messages.ts";
 
 const MOST_AT_ONCE = 16;
 const MOST_WAITING = 100_000;
@@ -167,26 +164,3 @@ export class GadgetEffects {
 
 /** An effect that comes over the pipes. */
 export type WaitedEffect = Extract<FromGadget, { readonly type: "effect" }>;
-
-/**
- * Answers what a process asks for on its stdout and waits for on its stdin, one thing after the other; comes back at the end of its stdout.
- *
- * @throws {MessageError | FrameError} when something else is on it, and what the pipe throws
- */
-export async function answerWaiting(
-  pipe: BytePipe,
-  { maxBytes, perform }: {
-    readonly maxBytes: number;
-    perform(effect: WaitedEffect, bytes: Uint8Array): Promise<EffectAnswer>;
-  },
-): Promise<void> {
-  const reader = new FrameReader({ maxBytes });
-  for (let piece = await pipe.read(); piece !== undefined; piece = await pipe.read()) {
-    for (const { value, bytes } of reader.push(piece)) {
-      const message = readMessage(value, bytes.length);
-      if (message.type !== "effect") throw new MessageError(`found "${message.type}" on its stdout`);
-      const answer = await perform(message, bytes);
-      await pipe.write(encodeFrame(answer.value, answer.bytes));
-    }
-  }
-}

@@ -1,4 +1,4 @@
-import { encodeFrame, type Frame, FrameReader } from "../../core/core.ts";
+import { type Frame, FrameReader, timerTurn } from "../../core/core.ts";
 import type { BytePipe } from "../../host/commands/gadget_process.ts";
 
 /** From here on whoever sends should wait: the other side is slower. */
@@ -113,7 +113,7 @@ export class FrameChannel {
       bytes += piece.length;
       if (bytes < BYTES_A_TURN) continue;
       bytes = 0;
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await timerTurn();
     }
   }
 
@@ -122,13 +122,4 @@ export class FrameChannel {
     this.close();
     this.#options.onEnd(error);
   }
-}
-
-/** A frame, or undefined when it is larger than a process takes. */
-export function maybeFrame(
-  value: unknown,
-  { maxBytes, bytes }: { readonly maxBytes: number; readonly bytes?: Uint8Array },
-): Uint8Array | undefined {
-  const frame = encodeFrame(value, bytes);
-  return frame.length - 8 <= maxBytes ? frame : undefined;
 }

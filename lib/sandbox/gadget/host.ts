@@ -8,6 +8,7 @@ import {
   type Json,
   linkedSignal,
   messageOf,
+  orAborted,
 } from "../../core/core.ts";
 import { EarlyEnd, type GadgetProcess, type StartGadgetProcess } from "../../host/commands/gadget_process.ts";
 import { quietTimer } from "../../host/process.ts";
@@ -185,7 +186,7 @@ export class GadgetHost {
 
   async #askLater(request: CallRequest, listener: CallListener): Promise<CallResult> {
     for (let starts = 0; starts < MOST_STARTS;) {
-      const session = await unlessAborted(this.#free(), listener.signal);
+      const session = await orAborted(this.#free(), listener.signal);
       if (session.isFree || session.isEnding) starts++;
       if (!session.isFree) continue; // another call was given to it first
       try {
@@ -262,7 +263,7 @@ export class GadgetHost {
       },
     });
     try {
-      this.#description = await unlessAborted(session.load(this.#loadMessage(process)), signal);
+      this.#description = await orAborted(session.load(this.#loadMessage(process)), signal);
     } catch (error) {
       this.#said = session.said;
       await session.end("was ended: it could not be loaded");
@@ -317,16 +318,6 @@ export class GadgetHost {
   #problem(words: string): GadgetProcessError {
     return new GadgetProcessError(`The process of gadget ${this.#options.shownFile} ${words}`);
   }
-}
-
-/** What comes of the work, unless the signal is aborted before. @throws the signal's reason, and what the work throws */
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 /** As many processes are kept warm at once. */

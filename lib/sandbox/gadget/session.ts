@@ -2,8 +2,11 @@
 // words, every effect is aborted, and the process is killed.
 import {
   type EffectOp,
+  encodeFrame,
   type Frame,
+  FRAME_HEAD,
   FrameError,
+  FrameReader,
   type FromGadget,
   type GadgetDescription,
   InputError,
@@ -12,9 +15,8 @@ import {
 } from "../../core/core.ts";
 import type { GadgetProcess, GadgetProcessEnd } from "../../host/commands/gadget_process.ts";
 import { quietTimer } from "../../host/process.ts";
-import { FrameChannel, maybeFrame } from "./frames.ts";
+import { FrameChannel } from "./frames.ts";
 import {
-  answerWaiting,
   type AskedEffect,
   type EffectAnswer,
   GadgetEffects,
@@ -114,7 +116,7 @@ export class GadgetSession {
     this.#effects = new GadgetEffects({
       perform: options.perform,
       hasRoom: () => !this.#channel.isFull,
-      onAnswer: (answer) => this.#answer(answer),
+      onAnswer: ({ value, bytes }) => this.#channel.send(encodeFrame(value, bytes)),
     });
     this.#process.ended.then((end) => {
       this.#leave(() => this.#endWords(end)); // its last frames may be on their way
@@ -160,8 +162,10 @@ export class GadgetSession {
    */
   call(request: CallRequest, listener: CallListener): Promise<CallResult> {
     const id = this.#nextId++;
-    const frame = maybeFrame({ ...request, id }, { maxBytes: this.#options.limits.maxFrameBytes });
-    if (frame === undefined) return Promise.reject(this.#tooMuch(request.type));
+    const frame = encodeFrame({ ...request, id });
+    if (frame.length - FRAME_HEAD > this.#options.limits.maxFrameBytes) {
+      return Promise.reject(this.#tooMuch(request.type));
+    }
     const { promise, resolve, reject } = Promise.withResolvers<CallResult>();
     this.#calls.set(
       id,
@@ -209,13 +213,7 @@ export class GadgetSession {
   }
 
   #say(message: ToGadget): void {
-    const frame = maybeFrame(message, { maxBytes: Infinity });
-    if (frame !== undefined) this.#channel.send(frame);
-  }
-
-  #answer({ value, bytes }: EffectAnswer): void {
-    const frame = maybeFrame(value, { maxBytes: Infinity, bytes });
-    if (frame !== undefined) this.#channel.send(frame);
+    this.#channel.send(encodeFrame(message));
   }
 
   #onFrame({ value, bytes }: Frame): void {
@@ -395,11 +393,22 @@ export class GadgetSession {
     whenFree?.resolve();
   }
 
-  #answerWaiting(): Promise<void> {
-    return answerWaiting(this.#process.waiting, {
-      maxBytes: this.#options.limits.maxFrameBytes,
-      perform: (effect, bytes) => this.#performWaited(effect, bytes),
-    });
+  /**
+   * Answers what the process asks for on its stdout and waits for on its stdin, one thing after the other; comes back at the end of its stdout.
+   *
+   * @throws {MessageError | FrameError} when something else is on it, and what the pipe throws
+   */
+  async #answerWaiting(): Promise<void> {
+    const { waiting } = this.#process;
+    const reader = new FrameReader({ maxBytes: this.#options.limits.maxFrameBytes });
+    for (let piece = await waiting.read(); piece !== undefined; piece = await waiting.read()) {
+      for (const { value, bytes } of reader.push(piece)) {
+        const message = readMessage(value, bytes.length);
+        if (message.type !== "effect") throw new MessageError(`found "${message.type}" on its stdout`);
+        const answer = await this.#performWaited(message, bytes);
+        await waiting.write(encodeFrame(answer.value, answer.bytes));
+      }
+    }
   }
 
   async #performWaited(asked: WaitedEffect, bytes: Uint8Array): Promise<EffectAnswer> {

@@ -1,7 +1,17 @@
 import { join } from "node:path";
 import type { Effects } from "../../../core/gadget_message.ts";
 import { isRecord } from "../../../core/json.ts";
-import { bytesOf, collected, kindOf, optionsOf, pathOf, refuseMode, signalOf } from "./arguments.ts";
+import {
+  bytesOf,
+  collected,
+  emptyInput,
+  kindOf,
+  loggingOutput,
+  optionsOf,
+  pathOf,
+  refuseMode,
+  signalOf,
+} from "./arguments.ts";
 import type { Environment, SystemFacts } from "./environment.ts";
 import { denoError, notThere } from "./error.ts";
 import {
@@ -17,7 +27,6 @@ import {
   step,
   type Steps,
 } from "./steps.ts";
-import { emptyInput, loggingOutput } from "./streams.ts";
 
 /** What the facades share. */
 export interface FacadeParts {
@@ -34,7 +43,7 @@ export function denoFacade(parts: FacadeParts): Readonly<Record<string, unknown>
   const ask = asking(effects, denoError);
   const facade: Record<string, unknown> = {
     ...denoFiles(ask, environment),
-    ...systemFunctions(parts.facts),
+    ...Object.fromEntries(FACTS.map((name) => [name, () => parts.facts(name)])),
     Command: commandClass(ask, { environment, log }),
     env: environment.deno,
     cwd: () => root,
@@ -70,18 +79,16 @@ export function denoFacade(parts: FacadeParts): Readonly<Record<string, unknown>
   return facade;
 }
 
-function systemFunctions(facts: SystemFacts): Readonly<Record<string, unknown>> {
-  return {
-    hostname: () => facts("hostname"),
-    osRelease: () => facts("osRelease"),
-    osUptime: () => facts("osUptime"),
-    loadavg: () => facts("loadavg"),
-    networkInterfaces: () => facts("networkInterfaces"),
-    systemMemoryInfo: () => facts("systemMemoryInfo"),
-    uid: () => facts("uid"),
-    gid: () => facts("gid"),
-  };
-}
+const FACTS = [
+  "hostname",
+  "osRelease",
+  "osUptime",
+  "loadavg",
+  "networkInterfaces",
+  "systemMemoryInfo",
+  "uid",
+  "gid",
+];
 
 /** A function or a class fails when it is called: code that looks whether it is there goes on. An object fails when it is read. */
 function addAbsent(facade: Record<string, unknown>, name: string): void {

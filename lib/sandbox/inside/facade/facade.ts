@@ -1,16 +1,14 @@
 // What a gadget sees in place of Deno, Node and the network. The process has no rights of its own: every effect is asked of Orrery.
 // Deno's own rights would not do: they follow every link, and in 2.6 they know hosts by name only.
-import { frozenCopy } from "../../../core/frozen_copy.ts";
+import { frozenCopy, isRecord, type Json } from "../../../core/json.ts";
 import type { Effects } from "../../../core/gadget_message.ts";
-import { isRecord, type Json } from "../../../core/json.ts";
-import { STATUS_REASONS } from "../../../core/status_reasons.ts";
-import { collected, optionsOf, pathOfUrl } from "./arguments.ts";
+import { STATUS_REASONS } from "../../../core/world.ts";
+import { collected, loggingNodeOutput, optionsOf, pathOfUrl } from "./arguments.ts";
 import { denoFacade, type FacadeParts } from "./deno.ts";
 import { gadgetEnvironment, systemFacts } from "./environment.ts";
 import { fetchError, nodeError, notThere } from "./error.ts";
 import { nodeFiles } from "./node_fs.ts";
 import { type Answer, asking, fieldOf, isNumber, isText, step } from "./steps.ts";
-import { loggingNodeOutput } from "./streams.ts";
 
 /** What a gadget was granted, and where it stands. */
 export interface FacadeOptions {
