@@ -321,14 +321,14 @@ export class Run {
 
   /** The last event; the journal is released with it. */
   end(end: RunEnd): void {
-    const { status, keepAs } = end;
+    const { keepAs, ...told } = end; // how it is kept is told to nobody
     const broken = this.#broken;
     const isDrained = this.hasRefused;
     const body = broken !== undefined
       ? { status: "failed" as const, ...broken }
       : isDrained
-      ? { ...toldEnd(end), status: "stopped" as const, reason: "interrupted" }
-      : toldEnd(end);
+      ? { ...told, status: "stopped" as const, reason: "interrupted" }
+      : told;
     const { journal, replay } = this.#options;
     this.#drain?.[Symbol.dispose]();
     const usage = this.#usage;
@@ -341,7 +341,7 @@ export class Run {
         keep: () =>
           journal === undefined ? undefined : this.#keep(() =>
             journal.release(
-              this.#hasDiverged || isDrained ? "stopped" : keepAs ?? keptStatus(status),
+              this.#hasDiverged || isDrained ? "stopped" : keepAs ?? keptStatus(told.status),
               usage,
             )
           ),
@@ -414,13 +414,6 @@ export class Run {
     this.#broken ??= broken;
     this.#stop.abort(new Error(broken.error));
   }
-}
-
-/** How it is kept is told to nobody. */
-function toldEnd(end: RunEnd): Omit<RunEnd, "keepAs"> {
-  if (end.keepAs === undefined) return end;
-  const { keepAs: _kept, ...told } = end;
-  return told;
 }
 
 function keptStatus(status: RunStatus): JournalStatus {

@@ -245,8 +245,7 @@ export interface RunTacticOptions extends RunOptions, RunAgentsOptions {
 /** Runs a tactic and tells what happens; the value of `run-end` is its result (prompts.md 10). Its steps and turns are steps of the run. */
 export function runTacticRun(options: RunTacticOptions): AsyncIterable<RunEvent> {
   const { tactic, task, prompts, agents, startedAt, journal } = options;
-  const before = journal?.events ?? [];
-  const order = new ProgramOrder(before);
+  const order = new ProgramOrder(journal?.events ?? []);
   const ordered = journal === undefined ? options : { ...options, journal: programJournal(journal, order) };
   return workRun("prompt", ordered, async (run) => {
     using _order = order;
@@ -261,18 +260,14 @@ export function runTacticRun(options: RunTacticOptions): AsyncIterable<RunEvent>
     const result = toJson(await runTactic(tactic, task, { host, signal: run.signal }) ?? null);
     await orAborted(place.idle(), run.signal);
     if (order.fault !== undefined) throw order.fault;
-    tellMissed(place, before);
+    tellMissed(place, order);
     return result;
   });
 }
 
-/**
- * Tells of what a run had begun before it was resumed, by the events of then, and has not come to again: nothing else shows that the
- * tactic has changed.
- */
-function tellMissed(place: WorkPlace, events: readonly RunEvent[]): void {
-  const { run, cameTo } = place;
-  const begun = events.flatMap((event) => event.type === "step-start" ? keyBegun(event.key) : []);
+/** Tells of what a run had begun before it was resumed, and has not come to again: nothing else shows that the tactic has changed. */
+function tellMissed({ run, cameTo, prefix }: WorkPlace, order: ProgramOrder): void {
+  const begun = order.begunAt(prefix).map((key) => key.replace(/\/turn\[\d+\]\/model$/, ""));
   const missed = [...new Set(begun)].filter((key) => !cameTo.has(key));
   if (missed.length === 0) return;
   run.emit({
@@ -280,15 +275,6 @@ function tellMissed(place: WorkPlace, events: readonly RunEvent[]): void {
     text: `The run has not come again to what it had begun before it was resumed: ${missed.join(", ")}. ` +
       "The tactic or its prompts may have changed since, and what they do may have been done twice",
   });
-}
-
-const OF_TACTIC =
-  /^((?:tactic\[[^\]]*\]\/)*(?:(?:dialog|fork)\[[^\]]*\](?:\/fork\[[^\]]*\])*(?=\/turn\[\d+\]\/model$)|step:[^/]*$))/;
-
-/** The dialog or the step that a step of the run belongs to; none for what is inside of a call or of a step. */
-function keyBegun(key: string): readonly string[] {
-  const [whole] = OF_TACTIC.exec(key) ?? [];
-  return whole === undefined ? [] : [whole];
 }
 
 // A prompt is looked at before its run begins: one that could not even be asked leaves no run behind, and costs nothing.

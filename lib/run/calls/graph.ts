@@ -328,24 +328,16 @@ interface CallContextOptions {
 
 /** What `run` of a gadget gets besides its input. All of it is the object's own, so that `{ ...context }` has it too. */
 function callContext({ call, dependencies, node, step, given }: CallContextOptions): GadgetContext {
-  const context = {
+  return {
     signal: node.signal,
     invocationId: call.invocationId,
-    dependencies: {},
+    /** Copies of the results, made when they are asked for: most gadgets look only at their input. */
+    get dependencies() {
+      return Object.fromEntries(dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)]));
+    },
     call,
     ...given,
     log: (text: string) => step.log(String(text)),
     progress: (done: number, total?: number) => step.progress(done, total),
   };
-  return dependencies.length === 0 ? context : withDependencies(context, { ids: dependencies, node });
-}
-
-/** Copies of the results, made when they are asked for: most gadgets look only at their input. */
-function withDependencies(
-  context: GadgetContext,
-  { ids, node }: { readonly ids: readonly string[]; readonly node: NodeContext<Json> },
-): GadgetContext {
-  return Object.defineProperty(context, "dependencies", {
-    get: () => Object.fromEntries(ids.map((id) => [id, ownCopy(node.dependency(id) ?? null)])),
-  });
 }

@@ -245,13 +245,7 @@ function hiddenModel(model: Model, hiding: Hiding): Model {
 function hiddenError(error: unknown, hide: (text: string) => string): ModelError {
   const message = hide(messageOf(error));
   if (!(error instanceof ModelError)) return new ModelError(message, { code: "config" });
-  const { code, status, retryAfterMs, flag } = error;
-  return new ModelError(message, {
-    code,
-    status,
-    retryAfterMs,
-    flag,
-  });
+  return new ModelError(message, { ...error });
 }
 
 async function* partsOf(

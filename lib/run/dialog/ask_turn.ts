@@ -16,7 +16,7 @@ import { type AnswerReader, BlockReader, NativeReader, textAlone } from "../turn
 import type { Budget, BudgetReached } from "../budget.ts";
 import { CallGraph, type CallLimits } from "../calls/graph.ts";
 import { ContextWindow } from "./context_window.ts";
-import { type ModelAnswer, whyBad } from "../turn/model_answer.ts";
+import { assistantMessage, type ModelAnswer, whyBad } from "../turn/model_answer.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
 import type { Run, RunEnd } from "../run.ts";
 import { modelReason } from "../work_run.ts";
@@ -113,8 +113,8 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     await calls?.close();
     run.signal.throwIfAborted();
     this.#text = answer.text;
-    const withCalls = calls !== undefined && policy.toolsMode === "native";
-    this.#added.push(assistantMessage(answer, { withCalls }));
+    const hasCalls = calls !== undefined && policy.toolsMode === "native";
+    this.#added.push(assistantMessage(hasCalls ? answer : { ...answer, calls: [] }));
     const odd = calls === undefined || policy.toolsMode === "native" ? "" : this.#oddMarkers(answer.text);
     const answers = calls === undefined ? [] : await this.#answers(calls, odd);
     if (answers.length === 0) {
@@ -294,18 +294,6 @@ function instructed({ messages, gadgets, policy, markers, contract }: AskTurnOpt
   return first?.role === "system"
     ? [{ role: "system", content: [first.content, ...parts].join("\n\n") }, ...rest]
     : [{ role: "system", content: parts.join("\n\n") }, ...messages];
-}
-
-function assistantMessage(
-  { text, calls, reasoning }: ModelAnswer,
-  { withCalls }: { readonly withCalls: boolean },
-): Message {
-  return {
-    role: "assistant",
-    content: text,
-    ...(withCalls && calls.length > 0 && { calls }),
-    ...(reasoning.length > 0 && { reasoning }),
-  };
 }
 
 /** The part of a system text that tells a model how to call gadgets in its text, with the markers that are in force. */

@@ -1,5 +1,5 @@
 // Documents that are run by calls (calls.md 5): the steps of each are steps of the run, below the key of its call.
-import { DivergedError, isRecord, type Json, orAborted, pathFromFolder } from "../../core/core.ts";
+import { isRecord, type Json, orAborted, pathFromFolder } from "../../core/core.ts";
 import { LiveDocument } from "../../document/live_document.ts";
 import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
 import { CallChains, type ContainerCall, type Containers } from "../calls/container.ts";
@@ -28,7 +28,6 @@ export function fileCalls(open: (call: ContainerCall) => Promise<DocumentMeans>)
         const means = meansOfCall(await orAborted(open(call), call.signal));
         return fileValue(await orAborted(runCalled(call, { wanted, means, chains }), call.signal));
       } catch (error) {
-        if (error instanceof DivergedError) call.run.diverged(error);
         throw callFailureOf(error, String(call.parameters.file));
       }
     },

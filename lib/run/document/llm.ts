@@ -119,9 +119,8 @@ export async function performLlmOperation(
 
 function givenUp(error: ModelError, attempts: number): Error {
   if (error.code === "permission" || error.code === "config") return error;
-  const { message, code, status, flag } = error;
   const after = attempts === 1 ? "" : ` after ${attempts} attempts`;
-  return new ModelError(`model call failed${after}: ${message}`, { code, cause: error, status, flag });
+  return new ModelError(`model call failed${after}: ${error.message}`, { ...error, cause: error });
 }
 
 /** `provider` and `model` together, or the nearest word on the model (documents.md 7.6, 3). */

@@ -22,6 +22,8 @@ interface Entry {
   /** What came of it is known, and the program does not have it yet. */
   isKnown: boolean;
   isDone: boolean;
+  /** Who waits for it. */
+  give?: () => void;
 }
 
 /** A program that does not come again to what it had begun is given this much longer than it took then. */
@@ -35,8 +37,8 @@ export class PlaceOrder {
   readonly #ends = new Map<string, Entry>();
   readonly #recorded: readonly RecordedMark[];
   readonly #startedAt = performance.now();
-  /** By the index of the end that they wait for. */
-  readonly #waiting = new Map<number, () => void>();
+  /** So many wait for an end that has a place in the order. */
+  #waiting = 0;
   /** Their turn has come, or they have none. */
   readonly #due: (() => void)[] = [];
   #head = 0;
@@ -97,7 +99,10 @@ export class PlaceOrder {
     };
     signal.addEventListener("abort", onAbort, { once: true });
     if (entry === undefined || entry.isDone || entry.index < this.#head) this.#due.push(turn.resolve);
-    else this.#waiting.set(entry.index, turn.resolve);
+    else {
+      entry.give = turn.resolve;
+      this.#waiting++;
+    }
     this.#go();
     await turn.promise;
     signal.removeEventListener("abort", onAbort);
@@ -136,9 +141,17 @@ export class PlaceOrder {
 
   #leave(entry: Entry | undefined): void {
     if (entry === undefined) return;
-    this.#waiting.delete(entry.index);
+    this.#taken(entry);
     entry.isDone = true;
     this.#go();
+  }
+
+  /** Who waits for an end; from now on nobody does. */
+  #taken(entry: Entry): (() => void) | undefined {
+    const { give } = entry;
+    if (give !== undefined) this.#waiting--;
+    entry.give = undefined;
+    return give;
   }
 
   #go(): void {
@@ -148,38 +161,33 @@ export class PlaceOrder {
     this.#isGiving = true;
     eventLoopTurn().then(() => {
       this.#isGiving = false;
-      this.#next()?.give();
+      this.#next()?.();
       this.#go();
     });
   }
 
   /** What may be given now. */
-  #next(): { give(): void } | undefined {
+  #next(): (() => void) | undefined {
     for (let entry = this.#entries[this.#head]; entry !== undefined; entry = this.#entries[this.#head]) {
       const isOver = entry.isDone || (this.#isLost && !entry.isBegun);
       if (!isOver) break;
-      const late = this.#waiting.get(entry.index);
+      const late = this.#taken(entry);
       if (late !== undefined) this.#due.push(late);
-      this.#waiting.delete(entry.index);
       this.#head++;
     }
-    if (this.#due.length > 0) return { give: () => this.#due.shift()?.() };
+    if (this.#due.length > 0) return () => this.#due.shift()?.();
     const entry = this.#entries[this.#head];
-    const give = entry && this.#waiting.get(entry.index);
-    if (entry === undefined || give === undefined) return undefined;
-    return {
-      give: () => {
-        this.#waiting.delete(entry.index);
-        entry.isDone = true;
-        give();
-      },
+    if (entry?.give === undefined) return undefined;
+    return () => {
+      entry.isDone = true;
+      this.#taken(entry)?.();
     };
   }
 
   /** Nothing may be given: what is waited for may never come. */
   #watch(): void {
     const entry = this.#entries[this.#head];
-    if (entry === undefined || this.#waiting.size === 0 || this.#isOver) return;
+    if (entry === undefined || this.#waiting === 0 || this.#isOver) return;
     if (entry.isBegun && !entry.isKnown) return; // it is being done
     const tookMs = entry.at - (performance.now() - this.#startedAt);
     const ms = entry.isKnown ? 0 : Math.min(Math.max(0, tookMs), LONGEST_PATIENCE_MS);

@@ -56,6 +56,11 @@ export class ProgramOrder implements Disposable {
     return order;
   }
 
+  /** What was begun in a place before the run was resumed, by its keys. */
+  begunAt(prefix: string): readonly string[] {
+    return (this.#recorded.get(prefix) ?? []).flatMap(({ key, isEnd }) => isEnd ? [] : [key]);
+  }
+
   /** A step that was done before the run was resumed, is called the same, and lies inside of what was done in the place of this one. */
   maybeDoneInside(key: string, prefix: string): string | undefined {
     const done = this.#inside.get(stepId(key));

@@ -4,8 +4,6 @@ import {
   type Model,
   ModelError,
   modelErrorCode,
-  type ModelPart,
-  type ModelRequest,
   objectOrEmpty,
   toJson,
   wrappedModel,
@@ -73,24 +71,12 @@ export function silentModel(known: KnownModel): Model {
 
 /** A model whose every failure is a {@linkcode ModelError}: what a model of the user's own throws is none. */
 export function modelWithErrors(model: Model): Model {
-  return wrappedModel(model, (request) => ({ [Symbol.asyncIterator]: () => partsOf(model, request) }));
-}
-
-function partsOf(model: Model, request: ModelRequest): AsyncIterator<ModelPart> {
-  let parts: AsyncIterator<ModelPart> | undefined;
-  return {
-    async next() {
-      try {
-        parts ??= model.stream(request)[Symbol.asyncIterator]();
-        return await parts.next();
-      } catch (error) {
-        if (error instanceof ModelError || request.signal?.aborted === true) throw error;
-        throw new ModelError(messageOf(error), { code: "request", cause: error });
-      }
-    },
-    async return() {
-      await parts?.return?.();
-      return { done: true, value: undefined };
-    },
-  };
+  return wrappedModel(model, async function* (request) {
+    try {
+      yield* model.stream(request);
+    } catch (error) {
+      if (error instanceof ModelError || request.signal?.aborted === true) throw error;
+      throw new ModelError(messageOf(error), { code: "request", cause: error });
+    }
+  });
 }

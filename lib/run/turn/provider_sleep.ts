@@ -70,9 +70,8 @@ export async function askedToWait(
     perform: () => Promise.resolve(own),
   });
   if (asked === own) return error;
-  const { message, code, status, flag } = error;
   const retryAfterMs = typeof asked === "number" ? asked : undefined;
-  return new ModelError(message, { code, cause: error, status, flag, retryAfterMs });
+  return new ModelError(error.message, { ...error, cause: error, retryAfterMs });
 }
 
 const PASSING: ReadonlySet<ModelErrorCode> = new Set(["rate-limit", "server", "network", "timeout"]);

@@ -211,42 +211,19 @@ interface ToldAnswer {
 }
 
 /** One answer: the result as its gadget formats it, or why there is none. */
-export function toldAnswer(
+export async function toldAnswer(
   { call, gadget, outcome }: AnsweredCall,
-  told: { readonly run: Run; readonly key: string },
-): ToldAnswer | Promise<ToldAnswer> {
-  const { status } = outcome;
-  switch (status) {
-    case "result":
-      return gadget?.format === undefined
-        ? { status, text: plainText(outcome.result) }
-        : formatted(outcome.result, { ...told, call, gadget });
-    case "error":
-      return { status, text: `Error: ${outcome.failure.error}` };
-    case "skip":
-      return { status, text: outcome.reason };
-    default:
-      return outcome satisfies never;
-  }
-}
-
-function plainText(result: Json): string {
-  return typeof result === "string" ? result : JSON.stringify(result);
-}
-
-async function formatted(
-  result: Json,
-  { run, ...of }: {
-    readonly run: Run;
-    readonly key: string;
-    readonly call: GadgetCall;
-    readonly gadget: AnyGadget;
-  },
+  { run, key }: { readonly run: Run; readonly key: string },
 ): Promise<ToldAnswer> {
-  const told = await toldResult(run, { ...of, result });
-  return "text" in told
-    ? { status: "result", text: told.text }
-    : { status: "error", text: `Error: ${told.error}` };
+  const { status } = outcome;
+  if (status === "skip") return { status, text: outcome.reason };
+  if (status === "error") return { status, text: `Error: ${outcome.failure.error}` };
+  const { result } = outcome;
+  if (gadget?.format === undefined) {
+    return { status, text: typeof result === "string" ? result : JSON.stringify(result) };
+  }
+  const told = await toldResult(run, { key, call, gadget, result });
+  return "text" in told ? { status, text: told.text } : { status: "error", text: `Error: ${told.error}` };
 }
 
 const BLOCK_ANSWERS = "The results of your calls.";
