@@ -20,6 +20,7 @@ import {
   type PolicyFlag,
 } from "../policy/policy_settings.ts";
 import type { Agent } from "../run/agent/agent.ts";
+import { numberedHomes } from "../run/agent/agent.ts";
 import { catalogTools } from "../run/turn/offered.ts";
 import { type AgentDefinition, makeAgent } from "../run/agent/make_agent.ts";
 import { inOwnRun } from "../run/work_run.ts";
@@ -63,22 +64,23 @@ export function createAgent(options: AgentOptions): Agent {
   const { model, port, gadgets, clock = systemClock } = options;
   let catalog: Promise<Catalog> | undefined;
   let found: Model | Promise<Model> | undefined;
-  let dialogs = 0;
   return makeAgent(options, {
-    clock,
     random: options.random ?? Math.random,
-    tools: catalogTools(() =>
-      catalog ??= gadgets === undefined ? loadCatalog({ root: "." }) : Promise.resolve(createCatalog(gadgets))
-    ),
     budget: {},
-    model: () =>
-      found ??= typeof model !== "string"
-        ? model
-        : port
-        ? portModel(port, { name: model })
-        : hereModels(model).then((models) => models.find(model)),
     within: ({ signal, onEvent }, work) => inOwnRun({ clock, signal, onEvent }, work),
-    nextDialog: () => ++dialogs,
+    home: numberedHomes({
+      tools: catalogTools(() =>
+        catalog ??= gadgets === undefined
+          ? loadCatalog({ root: "." })
+          : Promise.resolve(createCatalog(gadgets))
+      ),
+      model: () =>
+        found ??= typeof model !== "string"
+          ? model
+          : port
+          ? portModel(port, { name: model })
+          : hereModels(model).then((models) => models.find(model)),
+    }),
   });
 }
 

@@ -1,6 +1,5 @@
 // Agents and their dialogs (prompts.md 8): what was said, which prompt is in force, and one turn after the other.
 import {
-  type Clock,
   type DialogMessage,
   dialogMessage,
   type Json,
@@ -56,28 +55,21 @@ export interface AgentParts {
 
 /** Where an agent lives. */
 export interface AgentHost {
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly tools: ToolSource;
   readonly budget: Budget;
-  /** Before the keys of its dialogs; default nothing. */
-  readonly keyPrefix?: string;
   /** Something comes after a turn that failed. Default false: it is asked again when the run is resumed. */
   readonly keepsFailure?: boolean;
   /** Of the calls of its tools. */
   readonly calls?: CallBounds;
   /** Ends a wait for its provider early. */
   readonly wake?: () => AbortSignal;
-  model(): Model | Promise<Model>;
   /** Does the work in a run: its own, or the one that goes on. */
   within<Result>(
     options: Pick<CallOptions, "signal" | "onEvent">,
     work: (run: Run) => Promise<Result>,
   ): Promise<Result>;
-  /** From 1; of all its dialogs. */
-  nextDialog(): number;
-  /** For a dialog that begins here and now. Default: by its number. */
-  home?(): DialogHome;
+  /** For a dialog that begins here and now. */
+  home(): DialogHome;
 }
 
 /** Where a dialog is in its run. */
@@ -94,17 +86,20 @@ export interface DialogHome {
   begin(): Disposable;
 }
 
-/** Of an agent whose host gives none. */
-function numberedHome(host: AgentHost): DialogHome {
-  const key = `${host.keyPrefix ?? ""}dialog[${host.nextDialog()}]/`;
-  return {
-    tools: host.tools,
-    model: () => host.model(),
-    key: () => key,
-    fork: () => numberedHome(host),
-    problem: () => undefined,
-    begin: () => ({ [Symbol.dispose]: () => undefined }),
+/** Homes of dialogs that are in no run: they are told apart by their number, and nothing in them is bounded by a place. */
+export function numberedHomes(world: Pick<DialogHome, "tools" | "model">): () => DialogHome {
+  let dialogs = 0;
+  const home = (): DialogHome => {
+    const key = `dialog[${++dialogs}]/`;
+    return {
+      ...world,
+      key: () => key,
+      fork: home,
+      problem: () => undefined,
+      begin: () => ({ [Symbol.dispose]: () => undefined }),
+    };
   };
+  return home;
 }
 
 /** An agent over its parts. */
@@ -163,7 +158,7 @@ export class Dialog {
   /** Made by {@linkcode Agent.open} and {@linkcode Dialog.fork}. */
   constructor(
     parts: AgentParts,
-    { topPrompt, entries, parent, home = parts.host.home?.() ?? numberedHome(parts.host) }: {
+    { topPrompt, entries, parent, home = parts.host.home() }: {
       readonly topPrompt: AnyPrompt;
       readonly entries: readonly DialogEntry[];
       readonly parent: Dialog | null;

@@ -80,16 +80,12 @@ function agentsAt(
     );
     const world = { root, name, isByContent, toolsAt: noted, modelAt: models };
     const host: AgentHost = {
-      clock: run.clock,
       random,
-      tools: noted(root),
       budget,
       keepsFailure,
       calls,
       wake,
-      model: () => models(root.here()),
       within: ({ signal }, work) => inTurn(run, { agent: name, signal, work: () => work(run) }),
-      nextDialog: () => root.count("dialog"),
       home: () => dialogHome(world),
     };
     return makeAgent(definition, host);

@@ -43,10 +43,6 @@ export class EarlierSteps {
     this.#beginRun();
     return aroundJournal(inner, {
       begin: (step, options) => this.#begin(inner, step, options),
-      finish: (key, outcome) => {
-        inner.finish(key, outcome);
-        this.#finished(key, outcome);
-      },
       end: (key, outcome) => {
         inner.end(key, outcome);
         this.#finished(key, outcome);

@@ -244,10 +244,6 @@ export function programJournal(journal: RunJournal, order: ProgramOrder): RunJou
       } else turn?.goesOn();
       return begun;
     },
-    finish(key, outcome) {
-      journal.finish(key, outcome);
-      turnHere()?.ends(key, outcome);
-    },
     end(key, outcome) {
       journal.end(key, outcome);
       turnHere()?.ends(key, outcome);

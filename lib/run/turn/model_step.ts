@@ -118,15 +118,16 @@ class ModelStep {
   async giveAgain(answer: ModelAnswer): Promise<ModelAnswer> {
     this.#isKept = true;
     this.#options.model.answered?.(this.#options.request, { isFailure: false });
-    await this.#feed(answer);
+    const { text, calls } = answer;
+    if (text !== "") await this.#reader.text(text);
+    for (const call of calls) await this.#reader.call(call);
+    await this.#reader.end(cutOffBy(answer));
     return answer;
   }
 
   /** What had come of an answer before the process ended is all there is of it. */
   async takeAsWhole(prefix: ModelAnswer): Promise<ModelAnswer> {
-    this.#isKept = true;
-    this.#options.model.answered?.(this.#options.request, { isFailure: false });
-    await this.#feed(prefix);
+    await this.giveAgain(prefix);
     const answer: ModelAnswer = { ...prefix, isCut: true };
     this.#end(answer);
     return answer;
@@ -282,13 +283,6 @@ class ModelStep {
   #partial(from: number): { readonly partial?: string } {
     const partial = this.#text.slice(from);
     return partial === "" ? {} : { partial };
-  }
-
-  async #feed(answer: ModelAnswer): Promise<void> {
-    const { text, calls } = answer;
-    if (text !== "") await this.#reader.text(text);
-    for (const call of calls) await this.#reader.call(call);
-    await this.#reader.end(cutOffBy(answer));
   }
 
   #end(answer: ModelAnswer): void {

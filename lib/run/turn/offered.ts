@@ -156,7 +156,10 @@ export function notedTools(
   const byName = new Map<string, Found | Promise<Found>>();
   let names: readonly string[] | Promise<readonly string[]> | undefined;
   const look = (name: string): Found | Promise<Found> =>
-    run.lookUp(`${keyPrefix}tool:${name}`, () => found(tools, name), { note: noteOf, from: fromNote });
+    run.lookUp(`${keyPrefix}tool:${name}`, () => found(tools, name), {
+      note: (gadget) => gadget === undefined ? null : gadgetNote(gadget),
+      from: (noted) => noted === null ? undefined : gadgetFromNote(noted),
+    });
   return {
     async find(name) {
       const known = byName.has(name) ? byName.get(name) : look(name);
@@ -180,12 +183,4 @@ async function found(tools: ToolSource, name: string): Promise<Found> {
   } catch (error) {
     return error instanceof CallError ? error : new CallError(messageOf(error), "unavailable");
   }
-}
-
-function noteOf(gadget: Found): Json {
-  return gadget === undefined ? null : gadgetNote(gadget);
-}
-
-function fromNote(noted: Json): Found {
-  return noted === null ? undefined : gadgetFromNote(noted);
 }
