@@ -29,6 +29,7 @@ import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { builtInEntries, catalogOf } from "../../lib/catalog/catalog.ts";
 import type { RecordLine } from "../../lib/core/journal.ts";
 import { promptCalls } from "../../lib/run/agent/prompt_calls.ts";
+import { numberedHomes } from "../../lib/run/agent/agent.ts";
 import { makeAgent } from "../../lib/run/agent/make_agent.ts";
 import { agentsOfRun, runTacticRun } from "../../lib/run/agent/prompt_run.ts";
 import { Replay } from "../../lib/run/replay/replay.ts";
@@ -1146,13 +1147,13 @@ for (const what of ["model", "tools"] as const) {
     const work = defineGadget({ name: "work", description: "Works.", run: () => 1 });
     const model = fakeModel([GOOD]);
     const agent = makeAgent({ name: "a", system: "" }, {
-      clock: systemClock,
       random: () => 0,
-      tools: { find: () => look("tools", work), names: () => Promise.resolve([]) },
       budget: {},
-      model: () => look<Model>("model", model),
       within: ({ signal }, turn) => inOwnRun({ clock: systemClock, signal }, turn),
-      nextDialog: () => 1,
+      home: numberedHomes({
+        tools: { find: () => look("tools", work), names: () => Promise.resolve([]) },
+        model: () => look<Model>("model", model),
+      }),
     });
     const dialog = agent.open();
     const prompt = definePrompt({ path: "p", template: "Hi", tools: ["work"] });
