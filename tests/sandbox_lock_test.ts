@@ -8,12 +8,7 @@ import { lockText, parseLock } from "../lib/catalog/lock_file.ts";
 import type { GadgetToGrant, Lock } from "../lib/core/catalog.ts";
 import { hostFiles } from "../lib/host/files/files.ts";
 import { checkFrozen } from "../lib/project/project.ts";
-import {
-  type Grant,
-  grantFor,
-  GrantMeans,
-  type GrantMeansOptions,
-} from "../lib/project/trust/grant_gadget.ts";
+import { type Grant, GrantMeans, type GrantMeansOptions } from "../lib/project/trust/grant_gadget.ts";
 import { readProjectLock } from "../lib/project/trust/lock.ts";
 import { hashOfBytes } from "../lib/project/trust/module_hashes.ts";
 import { writeFiles } from "./_gadgets.ts";
@@ -166,6 +161,8 @@ Deno.test("lock: any text is a lock or an error with a place", () => {
 });
 
 // grantFor
+
+const grantFor = (gadget: GadgetToGrant, means: GrantMeans) => means.grantFor(gadget);
 
 interface At {
   readonly root: string;

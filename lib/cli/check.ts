@@ -11,11 +11,10 @@ import { type ProblemRule, problemsGithub, problemsSarif, type ToldProblem } fro
 import { checkFiles } from "../service/check/check.ts";
 import type { DocumentFlags } from "../service/check/documents.ts";
 import { CheckPlaces } from "../service/check/places.ts";
-import { CheckReport, type ReportedProblem } from "../service/check/report.ts";
+import { CheckReport, type ReportedProblem, toldProblem } from "../service/check/report.ts";
 import { checkTargets } from "../service/check/targets.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { promptInput } from "../service/input/prompt_input.ts";
-import { toldProblem } from "../service/look/problems.ts";
 import { textsOf } from "../service/start/document.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { grantsOf } from "./flags/grants.ts";

@@ -41,7 +41,7 @@ interface Drawn {
 async function drawCalls(word: string, flags: GraphFlags, terminal: Terminal): Promise<Drawn> {
   const cwd = workingFolder();
   const source = await openCallSource(word, { terminal, cwd, command: "graph" });
-  const { config } = await openSettings(source.path === undefined ? cwd : dirname(source.path), { cwd });
+  const { config } = await openSettings(source.path === undefined ? cwd : dirname(source.path));
   const { markers } = config.calls;
   const calls: CallBlock[] = [];
   for await (const event of parseCalls(source.text, { markers })) {

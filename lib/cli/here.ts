@@ -27,8 +27,7 @@ export interface JournalHere extends Disposable {
 
 /** Opens what is kept here; undefined when nothing ever was: looking makes no journal. @throws {JournalError} */
 export async function journalHere(grants: RunGrants = NO_GRANTS): Promise<JournalHere | undefined> {
-  const cwd = workingFolder();
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   if (!await hasJournal(project.root)) return undefined;
   const secrets = runSecrets({ config: project.config, settings: grants.settings });
   const journal = openJournal(project.root, { secrets });
@@ -78,8 +77,7 @@ export async function promptsHere({ flags, terminal, tellsNotices = true }: {
   /** Whether what was ignored of the settings is told. Default true. */
   readonly tellsNotices?: boolean;
 }): Promise<PromptsHere> {
-  const cwd = workingFolder();
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   if (tellsNotices) project.config.notices.forEach(warningsTo(terminal));
   return { project, index: await promptIndex(project.root, { trustsCode: flags["trust-code"] === true }) };
 }
@@ -100,12 +98,11 @@ export async function withCatalogHere(
   { flags, terminal, servers = true }: LookOptions,
   work: (catalog: Catalog) => Promise<Told>,
 ): Promise<Told | number> {
-  const cwd = workingFolder();
   const { signal } = interruptible(terminal);
   keepStdout(flags);
   let catalog: Catalog | undefined;
   try {
-    const project = await openSettings(cwd, { cwd });
+    const project = await openSettings();
     const notice = warningsTo(terminal);
     ({ catalog } = await openCatalog(project, { flags, user: nobody, servers, signal, notice }));
     return await work(catalog);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { builtInEntries } from "../catalog/catalog.ts";
+import { builtInEntries, catalogOf } from "../catalog/catalog.ts";
 import {
   type Catalog,
   type CatalogEntry,
@@ -172,4 +172,9 @@ export function catalogInWorld(catalog: Catalog, world: World): Catalog {
       return entry && placed(entry);
     },
   };
+}
+
+/** The built-in gadgets, in a world. */
+export function builtInCatalog(world: World): Catalog {
+  return catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry })));
 }

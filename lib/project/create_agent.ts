@@ -11,7 +11,7 @@ import {
   systemClock,
   type User,
 } from "../core/core.ts";
-import { realPath, workingFolder } from "../host/paths.ts";
+import { realPath } from "../host/paths.ts";
 import { type ModelPort, portModel } from "../models/port_model.ts";
 import {
   NO_POLICY_FLAGS,
@@ -86,11 +86,8 @@ export function createAgent(options: AgentOptions): Agent {
 
 /** The models of the project that the working folder is in, for a program that wants this one. */
 async function hereModels(name: string): Promise<Models> {
-  const cwd = workingFolder();
-  const project = await openSettings(cwd, { cwd });
   return openProjectModels({
-    ...project,
-    cwd,
+    ...await openSettings(),
     isAccepted: false,
     name,
     settings: { ...NO_POLICY_FLAGS, ownModel: name },

@@ -1,9 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Collection, Embedder, World } from "../core/core.ts";
-import { realPath, workingFolder } from "../host/paths.ts";
-import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
-import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
-import { isProjectAccepted, openSettings, type ProjectSettings } from "./project.ts";
+import { realPath } from "../host/paths.ts";
+import { isAcceptedHere, openSettings, type ProjectSettings } from "./project.ts";
 import { projectCollection } from "./project_collection.ts";
 import { projectEmbedder } from "./models.ts";
 import { rootFolder } from "./root_folder.ts";
@@ -60,13 +58,12 @@ export async function openCollection(
   const { root, files } = world;
   const inRoot = (path: string | URL): string =>
     typeof path === "string" ? resolve(root, path) : rootFolder(path);
-  const here = () => openSettings(workingFolder(), { cwd: workingFolder() });
   return await projectCollection(inRoot(file), {
     root,
     files,
     session,
     collection: options.collection === undefined ? undefined : inRoot(options.collection),
-    embedder: await embedderOf(options.embeddings, here),
+    embedder: await embedderOf(options.embeddings, openSettings),
     isKept: false,
     signal,
   });
@@ -77,9 +74,9 @@ async function onThisMachine(
   { session, collection, embeddings, signal }: OpenCollectionOptions,
 ): Promise<Collection & Disposable> {
   const path = realPath(rootFolder(file));
-  const project = await openSettings(dirname(path), { cwd: workingFolder() });
+  const project = await openSettings(dirname(path));
   const { root, cwd, config: { conversations } } = project;
-  const { files } = createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY });
+  const { files } = createWorld({ root, cwd });
   return await projectCollection(path, {
     root,
     files,
@@ -97,7 +94,6 @@ async function embedderOf(
   if (wanted === undefined || wanted === false) return undefined;
   if (typeof wanted === "object") return wanted;
   const opened = await project();
-  const asked = { flags: NO_GRANTS.flags, user: NOBODY, notice: () => undefined };
-  const isAccepted = await isProjectAccepted({ ...opened, ...asked });
+  const isAccepted = await isAcceptedHere(opened);
   return projectEmbedder({ ...opened, isAccepted, name: wanted });
 }

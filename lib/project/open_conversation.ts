@@ -1,6 +1,5 @@
 // A conversation of a program: its options as what the conversation meets.
-import { builtInGadgets } from "../../gadgets/built_in.ts";
-import { builtInEntries, catalogOf, createCatalog } from "../catalog/catalog.ts";
+import { createCatalog } from "../catalog/catalog.ts";
 import {
   type AnyGadget,
   type Clock,
@@ -14,7 +13,7 @@ import { workingFolder } from "../host/paths.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
 import type { AgentFile } from "../parse/agent/agent.ts";
-import { NO_POLICY_FLAGS, parsePolicyFlags } from "../policy/policy_settings.ts";
+import { parsePolicyFlags } from "../policy/policy_settings.ts";
 import {
   type ConversationMeans,
   type ConversationModels,
@@ -26,12 +25,12 @@ import {
   type ConversationHome,
   LiveConversation,
 } from "../run/conversation/conversation.ts";
+import { builtInCatalog } from "./bounded_world.ts";
 import { setVariable } from "./conversation_means.ts";
 import { readyTools } from "./document/place.ts";
 import { type ConversationModelFunction, modelOfFunction } from "./model_of_function.ts";
 import { conversationModels } from "./models.ts";
-import { isProjectAccepted, openSettings } from "./project.ts";
-import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
+import { isAcceptedHere, openSettings } from "./project.ts";
 import { createWorld } from "./world.ts";
 
 /** Where conversations, their slots and their steps are kept. */
@@ -142,9 +141,7 @@ function meansOf(options: ConversationOptions): ConversationMeans {
     http: options.fetch === undefined ? world.http : httpOfFetch(options.fetch),
     tools: readyTools(() =>
       Promise.resolve(
-        gadgets === undefined
-          ? catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry })))
-          : createCatalog(gadgets),
+        gadgets === undefined ? builtInCatalog(world) : createCatalog(gadgets),
       )
     ),
     budget: {},
@@ -167,7 +164,7 @@ function allowedVariable(name: string, allowed: readonly string[] = []): string 
 function openWorld(): World {
   const cwd = workingFolder();
   const settings = parsePolicyFlags([{ name: "allow-net", value: true }]);
-  return createWorld({ root: cwd, cwd, settings, user: NOBODY });
+  return createWorld({ root: cwd, cwd, settings });
 }
 
 function configuredModels(): ConversationModels {
@@ -176,13 +173,6 @@ function configuredModels(): ConversationModels {
 }
 
 async function openModels(): Promise<ConversationModels> {
-  const cwd = workingFolder();
-  const project = await openSettings(cwd, { cwd });
-  const isAccepted = await isProjectAccepted({
-    ...project,
-    flags: NO_GRANTS.flags,
-    user: NOBODY,
-    notice: () => undefined,
-  });
-  return conversationModels({ ...project, isAccepted, settings: NO_POLICY_FLAGS });
+  const project = await openSettings();
+  return conversationModels({ ...project, isAccepted: await isAcceptedHere(project) });
 }

@@ -16,7 +16,7 @@ import {
   type World,
 } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
-import { configFolder, homeFolder, lookAt, realPath } from "../host/paths.ts";
+import { configFolder, homeFolder, lookAt, realPath, workingFolder } from "../host/paths.ts";
 import { hostEnv } from "../host/process.ts";
 import type { Approve } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
@@ -29,7 +29,7 @@ import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 import { acceptProject } from "./trust/accept.ts";
 import { checkGrants, withGrantedFiles } from "./trust/check_grants.ts";
 import { frozenError } from "./trust/grant_gadget.ts";
-import { NOBODY } from "./trust/grants.ts";
+import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
 import { LockKeeper, type ProjectLock, readProjectLock, withLockPart } from "./trust/lock.ts";
 import { changedModules } from "./trust/module_hashes.ts";
 import {
@@ -112,12 +112,12 @@ export function projectRoot(folder: string, cwd: string): string {
   });
 }
 
-/** Finds the project root of a folder and reads its settings (config.md). */
+/** Finds the project root of a folder and reads its settings (config.md). Default: those of the working folder. */
 export async function openSettings(
-  folder: string,
-  options: { readonly cwd: string },
+  folder: string = workingFolder(),
+  { cwd = workingFolder() }: { readonly cwd?: string } = {},
 ): Promise<ProjectSettings> {
-  return await settingsAt(projectRoot(folder, options.cwd), options);
+  return await settingsAt(projectRoot(folder, cwd), { cwd });
 }
 
 /** The settings of the project in a root, which is real and absolute. */
@@ -175,14 +175,7 @@ export async function openCatalog(
   for (const name of calls) if (isBuiltIn(name)) builtInGadgets[name]?.().catch(() => undefined);
   project.config.notices.forEach(notice);
   if (flags.frozen) await checkFrozen(project.lock, { root });
-  const touching: WorldOptions = {
-    root,
-    cwd,
-    settings,
-    user,
-    approve: options.approve,
-    against: options.against,
-  };
+  const touching = { ...options, root, cwd, settings };
   const bare = createWorld(touching);
   const mcpJson = await maybeMcpJson(project);
   const config = withMcpJson(project.config, mcpJson);
@@ -196,22 +189,18 @@ export async function openCatalog(
       `${mcpJson.file} counts as absent, since you have not accepted this project; --trust-project accepts it`,
     );
   }
-  const { log, signal, secrets } = options;
+  const { secrets } = options;
   const keeper = new LockKeeper({ ...project, parts: config.project.parts, projectAccepted, notice });
   const { mcpServers: own, project: { mcpServers: theirs } } = config;
   const serverNames = Object.keys({ ...own, ...theirs, ...mcpJson?.servers });
   const isStarting = options.servers ?? true;
   const servers = !isStarting ? undefined : await maybeServers({ ...project, config }, {
+    ...options,
     settings,
-    user,
-    notice,
     mcpJson,
     projectAccepted,
     keeper,
     frozen: flags.frozen ?? false,
-    log,
-    signal,
-    secrets,
   });
   const absent = projectAccepted ? [] : absentServers(project, mcpJson);
   const catalog = await loadCatalog({
@@ -407,6 +396,5 @@ export async function checkFrozen(
 
 /** Whether the user has accepted what the project says for itself; nobody is asked. */
 export async function isAcceptedHere(project: ProjectSettings): Promise<boolean> {
-  const flags = { gadget: [], trust: [], "trust-project": false };
-  return await isProjectAccepted({ ...project, flags, user: NOBODY, notice: () => undefined });
+  return await isProjectAccepted({ ...project, ...NO_GRANTS, user: NOBODY, notice: () => undefined });
 }

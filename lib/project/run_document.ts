@@ -3,7 +3,7 @@ import type { RunEvent } from "../core/core.ts";
 import type { DocumentFile } from "../parse/document/document.ts";
 import type { Budget } from "../run/budget.ts";
 import { runDocumentFile } from "../run/document/document.ts";
-import { homeMeans } from "./document/home.ts";
+import { homeMeans } from "./document/place.ts";
 import {
   checkProgramDocument,
   type DocumentOptions,

@@ -15,8 +15,10 @@ import { realPath } from "../host/paths.ts";
 import { hostShell } from "../host/commands/shell.ts";
 import { guardWorld } from "../policy/guard.ts";
 import { type Approve, approvingPolicy, createPolicy, narrowedPolicy } from "../policy/policy.ts";
+import { NOBODY } from "./trust/grants.ts";
 import {
   absoluteEntry,
+  NO_POLICY_FLAGS,
   type PolicyRules,
   type PolicySettings,
   rulesByKind,
@@ -30,8 +32,10 @@ export interface WorldOptions {
   readonly root: string;
   /** The working folder, which the paths of flags are relative to: absolute. */
   readonly cwd: string;
-  readonly settings: PolicySettings;
-  readonly user: User;
+  /** Default: what every run may do. */
+  readonly settings?: PolicySettings;
+  /** Default: nobody can be asked. */
+  readonly user?: User;
   /** Asked about what no flag allows. Default: it is refused. */
   readonly approve?: Approve;
   /** What bounds it further: the end of a sentence that says why a request is refused. Default: nothing. */
@@ -39,7 +43,9 @@ export interface WorldOptions {
 }
 
 /** This machine, with the policy of the flags in front of every effect. What flags mean is settled before anything runs that could change where a link leads. */
-export function createWorld({ root, cwd, settings, user, approve, against }: WorldOptions): World {
+export function createWorld(
+  { root, cwd, settings = NO_POLICY_FLAGS, user = NOBODY, approve, against }: WorldOptions,
+): World {
   const policy = createPolicy(settings, { root, cwd, realPath });
   const asking = approve === undefined ? policy : approvingPolicy(policy, approve);
   const guarded = guardWorld(
@@ -60,7 +66,7 @@ export interface GrantingProject extends Pick<ProjectSettings, "root" | "config"
 /** The world of a run, with the programs on top of its flags that the settings grant it. */
 export function withCommandGrants(
   world: World,
-  options: WorldOptions,
+  options: WorldOptions & { readonly settings: PolicySettings },
   project: GrantingProject,
 ): World {
   const shellOf = (name: CommandName): Shell | undefined => {

@@ -20,7 +20,7 @@ import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
 import type { HeldRun } from "./runs/held_run.ts";
 import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
-import { keptReader } from "./runs/reader.ts";
+import { keptReader } from "./runs/history.ts";
 import { ABORT_MS, RunRegistry, within } from "./runs/registry.ts";
 import { type PlacedRun, RunStage } from "./runs/stage.ts";
 import {

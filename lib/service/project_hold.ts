@@ -144,7 +144,7 @@ async function opened(
     secrets,
     log: (server, line) => notice(`${server}: ${line}`),
   });
-  return { held: new Held(project, { ...found, grants, parts: canonicalJson(parts) }), stamp };
+  return { held: held(project, { ...found, grants, parts: canonicalJson(parts) }), stamp };
 }
 
 /** Everything that the settings and the gadgets are made of. */
@@ -162,55 +162,46 @@ function foldersStamp({ config }: ProjectSettings): string {
   return config.gadgets.folders.map(({ path }) => treeStamp(path)).join("\n");
 }
 
-class Held implements OpenProject {
-  readonly project: ProjectSettings;
-  readonly accepted: boolean;
-  readonly parts: string;
-  readonly catalog: Catalog;
-  readonly model: (name: string) => Promise<Model>;
-  #uses = 0;
-  #onUnused: (() => void) | undefined;
+/** An opened project, which is closed when nobody uses it any more. */
+interface Held extends OpenProject {
+  retire(): Promise<void>;
+}
 
-  constructor(
-    project: ProjectSettings,
-    { catalog, projectAccepted, grants, parts }: OpenedCatalog & {
-      readonly grants: RunGrants;
-      readonly parts: string;
+function held(
+  project: ProjectSettings,
+  { catalog, projectAccepted: accepted, grants, parts }: OpenedCatalog & {
+    readonly grants: RunGrants;
+    readonly parts: string;
+  },
+): Held {
+  let uses = 0;
+  let onUnused = (): void => {};
+  return {
+    project,
+    accepted,
+    parts,
+    catalog,
+    model: modelsByName({ ...project, isAccepted: accepted, settings: grants.settings }),
+    openCatalog({ root, cwd }, { settings = NO_POLICY_FLAGS, user, approve, against }) {
+      const touching = { root, cwd, settings, user, approve, against };
+      const world = withCommandGrants(createWorld(touching), touching, {
+        root,
+        config: project.config,
+        accepted,
+      });
+      return Promise.resolve({ catalog: catalogInWorld(catalog, world), world, projectAccepted: accepted });
     },
-  ) {
-    this.project = project;
-    this.accepted = projectAccepted;
-    this.parts = parts;
-    this.catalog = catalog;
-    this.model = modelsByName({ ...project, isAccepted: projectAccepted, settings: grants.settings });
-  }
-
-  readonly openCatalog = (
-    { root, cwd }: ProjectSettings,
-    { settings = NO_POLICY_FLAGS, user, approve, against }: OpenCatalogOptions,
-  ): Promise<OpenedCatalog> => {
-    const touching = { root, cwd, settings, user, approve, against };
-    const { project: { config }, accepted } = this;
-    const world = withCommandGrants(createWorld(touching), touching, { root, config, accepted });
-    return Promise.resolve({
-      catalog: catalogInWorld(this.catalog, world),
-      world,
-      projectAccepted: accepted,
-    });
+    use() {
+      uses++;
+      let isUsed = true;
+      return () => {
+        if (isUsed && --uses === 0) onUnused();
+        isUsed = false;
+      };
+    },
+    async retire() {
+      if (uses > 0) await new Promise<void>((resolve) => onUnused = resolve);
+      await catalog.close?.();
+    },
   };
-
-  readonly use = (): () => void => {
-    this.#uses++;
-    let isUsed = true;
-    return () => {
-      if (isUsed && --this.#uses === 0) this.#onUnused?.();
-      isUsed = false;
-    };
-  };
-
-  /** Closes it when nobody uses it any more. */
-  async retire(): Promise<void> {
-    if (this.#uses > 0) await new Promise<void>((resolve) => this.#onUnused = resolve);
-    await this.catalog.close?.();
-  }
 }

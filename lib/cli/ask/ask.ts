@@ -81,7 +81,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
       "ask",
     );
   }
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   const usesStdin = piped !== undefined;
   return await runHere({ terminal, flags, view: view(), stop, project, grants, usesStdin }, async (at) => {
     const asked = { text, schema, system: flags.system, budget };

@@ -35,7 +35,7 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
     const { input, dialog, kept } = await replayDialog(flags.replay, { cwd, kind: "chat", flags, signal });
     return await performChat({ ...talk, ...modelTalk(input, { ...dialog, kept }, talk), cwd });
   }
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   return await holdTalk(talk, {
     cwd,
     async begin(around) {

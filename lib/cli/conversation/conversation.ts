@@ -61,7 +61,7 @@ async function openAgent(
   },
 ) {
   const grants = grantsOf(flags);
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
+  const project = await openSettings(dirname(realPath(resolve(cwd, word))));
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return undefined;
   const input = await conversationOfFlags(flags, { agent: agent.id, project, command });

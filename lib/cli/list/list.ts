@@ -44,8 +44,7 @@ async function listOf(
   flags: ListCommand["flags"],
   terminal: Terminal,
 ): Promise<Told | number> {
-  const cwd = workingFolder();
-  const project = () => openSettings(cwd, { cwd });
+  const project = () => openSettings();
   const prompts = async (tellsNotices = true) => (await promptsHere({ flags, terminal, tellsNotices })).index;
   switch (kind) {
     case "runs":

@@ -109,7 +109,7 @@ export async function saidOfPrompt(
     : await openReplay(record, { cwd, kind, command, alsoRecords });
   const recorded = replay && promptRunInput(replay.run.input);
   if (recorded !== undefined) assertRecorded({ path, profile }, { recorded, record, command });
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   return {
     kept: replay?.kept,
     recorded,

@@ -58,7 +58,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   const source = await openCallSource(word, { terminal, cwd, command: "run", signal: stop.signal });
   const { name, path = name, isStdin } = source;
   const [project, whole] = await Promise.all([
-    openSettings(source.path === undefined ? cwd : dirname(source.path), { cwd }),
+    openSettings(source.path === undefined ? cwd : dirname(source.path)),
     source.isReadOnce ? undefined : wholeText(source.text),
   ]);
   const text = whole?.chunks.join("");

@@ -20,7 +20,7 @@ export async function showAgent(word: string, { terminal }: ShowOptions): Promis
     );
   }
   const cwd = workingFolder();
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
+  const project = await openSettings(dirname(realPath(resolve(cwd, word))));
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return EXIT.usage;
   const { id, file, constants, preloads: slots } = agent;

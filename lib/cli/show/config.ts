@@ -3,7 +3,7 @@ import { type ConfigRule, readConfig, type WrittenConfig } from "../../catalog/c
 import { CONFIG_TABLE } from "../../catalog/config/table.ts";
 import { FileError, isRecord, type Json, toJson } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { configFolder, workingFolder } from "../../host/paths.ts";
+import { configFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { openProjectModels } from "../../project/models.ts";
@@ -31,8 +31,7 @@ export async function showConfig(
   _name: string,
   { flags }: { readonly flags: ShowConfigFlags },
 ): Promise<Told> {
-  const cwd = workingFolder();
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   const isAccepted = await isAcceptedHere(project);
   const layers = await layersOf(project, isAccepted);
   const over = overrides(flags);

@@ -3,12 +3,10 @@
 import { checkDocument } from "../../check/check_document.ts";
 import { type DocumentCommandInput, givenBlocks } from "../../check/check_options.ts";
 import type { Catalog, Model, RunEvent, Secrets } from "../../core/core.ts";
-import { workingFolder } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
-import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
-import { readyTools } from "../../project/document/place.ts";
+import { type DocumentHome, homeCheck, homeMeans, readyTools } from "../../project/document/place.ts";
 import { programDefaults } from "../../project/document/program.ts";
 import {
   limitsOf,
@@ -150,7 +148,7 @@ export class TestProjects implements AsyncDisposable {
 
   /** That of a folder. @throws {ProblemsError} for mistakes in its settings */
   async of(folder: string): Promise<TestProject> {
-    const settings = await openSettings(folder, { cwd: workingFolder() });
+    const settings = await openSettings(folder);
     const project = this.#byRoot.get(settings.root) ?? this.#project(settings);
     this.#byRoot.set(settings.root, project);
     return project;

@@ -1,25 +1,23 @@
 // A document that a program checks or runs: the options of the program as what the document meets.
 import { type AnyGadget, type Catalog, type Model, pathFromFolder, type World } from "../../core/core.ts";
 import { dirname, resolve } from "node:path";
-import { builtInGadgets } from "../../../gadgets/built_in.ts";
-import { builtInEntries, catalogOf, createCatalog } from "../../catalog/catalog.ts";
+import { createCatalog } from "../../catalog/catalog.ts";
 import { type Config, DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
 import { checkDocument } from "../../check/check_document.ts";
 import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../../check/check_options.ts";
 import { defaultShell } from "../../host/commands/child.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { realPath, workingFolder } from "../../host/paths.ts";
+import { realPath } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
-import { boundedWorld, type DocumentWorld } from "../bounded_world.ts";
+import { boundedWorld, builtInCatalog, type DocumentWorld } from "../bounded_world.ts";
 import { modelProblem, modelsByName } from "../models.ts";
-import { isProjectAccepted, openCatalog, openSettings, type ProjectSettings } from "../project.ts";
+import { isAcceptedHere, openCatalog, openSettings, type ProjectSettings } from "../project.ts";
 import { rootFolder } from "../root_folder.ts";
 import { NO_GRANTS, NOBODY } from "../trust/grants.ts";
 import { createWorld, scriptShell } from "../world.ts";
 import { DocumentBounds, documentGrants, worldGrants } from "./grants.ts";
-import { type DocumentHome, homeCheck } from "./home.ts";
-import { readyTools } from "./place.ts";
+import { type DocumentHome, homeCheck, readyTools } from "./place.ts";
 
 /** What a program says of a document: to check it, and to run it. */
 export interface DocumentOptions {
@@ -91,15 +89,14 @@ type Opened = Omit<ProgramDocument, "input" | "model">;
 
 async function onThisMachine(file: string | URL, options: DocumentOptions): Promise<Opened> {
   const path = realPath(rootFolder(file));
-  const cwd = workingFolder();
-  const project = await openSettings(dirname(path), { cwd });
-  const { root, config } = project;
+  const project = await openSettings(dirname(path));
+  const { root, cwd, config } = project;
   const bounds = new DocumentBounds(root);
   const against: DocumentBounds["against"] = (request) => bounds.against(request);
   const script = scriptShell(project);
   return opened(path, options, {
     bounds,
-    world: createWorld({ root, cwd, settings: NO_POLICY_FLAGS, user: NOBODY, against }),
+    world: createWorld({ root, cwd, against }),
     script,
     grants: documentGrants({ root, cwd, settings: NO_POLICY_FLAGS, shell: script.command, canAsk: false }),
     gadgets: async () =>
@@ -121,11 +118,8 @@ function inWorld(file: string | URL, options: DocumentOptions & { readonly world
     world,
     script,
     grants: worldGrants({ root, files, policy: world.policy }, script.command),
-    gadgets: () =>
-      Promise.resolve(
-        catalogOf(builtInEntries({ builtIns: builtInGadgets, world }).map((entry) => ({ entry }))),
-      ),
-    project: () => openSettings(workingFolder(), { cwd: workingFolder() }),
+    gadgets: () => Promise.resolve(builtInCatalog(world)),
+    project: openSettings,
     settings: { showsOperations: false, limits: DOCUMENT_LIMITS },
     write: (out, text) => files.writeText(out, text),
   });
@@ -198,12 +192,7 @@ async function namedModels(
   model: string | undefined,
 ): Promise<DocumentHome["models"]> {
   const opened = await project();
-  const accepted = await isProjectAccepted({
-    ...opened,
-    flags: NO_GRANTS.flags,
-    user: NOBODY,
-    notice: () => undefined,
-  });
+  const accepted = await isAcceptedHere(opened);
   const settings = { ...NO_POLICY_FLAGS, ...(model !== undefined && { ownModel: model }) };
   return {
     problem: (name) => modelProblem(name, { ...opened, accepted }),

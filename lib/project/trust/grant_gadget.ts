@@ -82,11 +82,6 @@ export interface GrantMeansOptions {
   readonly accept?: (parts: JsonObject) => Promise<void>;
 }
 
-/** Whether a gadget may run, and what it may do. Asked once for each gadget as it is, also by several calls at a time. */
-export function grantFor(gadget: GadgetToGrant, means: GrantMeans): Promise<Grant> {
-  return means.grantFor(gadget);
-}
-
 /** What was said of gadgets, what was answered, and the lock as it is now. */
 export class GrantMeans {
   readonly #options: GrantMeansOptions;

@@ -34,14 +34,7 @@ export type Said = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** Nothing beyond what every run may do. */
 export const NO_GRANTS: RunGrants = {
   settings: NO_POLICY_FLAGS,
-  flags: {
-    gadget: [],
-    trust: [],
-    "allow-gadget": [],
-    frozen: false,
-    "trust-project": false,
-    "trust-code": false,
-  },
+  flags: { gadget: [], trust: [], "trust-project": false },
 };
 
 /** Whether there is nothing to be kept of them. */
@@ -200,20 +193,23 @@ export function addedGrants(a: RunGrants, b: RunGrants): RunGrants {
       const [first, second] = [a.settings[verb][kind], b.settings[verb][kind]];
       return { all: first.all || second.all, list: [...first.list, ...second.list] };
     });
+  const words = (name: "gadget" | "trust" | "allow-gadget") => [
+    ...new Set([...a.flags[name] ?? [], ...b.flags[name] ?? []]),
+  ];
   return {
     settings: {
       allowAll: a.settings.allowAll || b.settings.allowAll,
       allow: rules("allow"),
       deny: rules("deny"),
-      ...((a.settings.runsByGrant ?? b.settings.runsByGrant) && { runsByGrant: true }),
+      runsByGrant: a.settings.runsByGrant ?? b.settings.runsByGrant,
     },
     flags: {
-      gadget: [...new Set([...a.flags.gadget, ...b.flags.gadget])],
-      trust: [...new Set([...a.flags.trust, ...b.flags.trust])],
-      "allow-gadget": [...new Set([...a.flags["allow-gadget"] ?? [], ...b.flags["allow-gadget"] ?? []])],
-      frozen: a.flags.frozen === true || b.flags.frozen === true,
+      gadget: words("gadget"),
+      trust: words("trust"),
+      "allow-gadget": words("allow-gadget"),
+      frozen: a.flags.frozen || b.flags.frozen,
       "trust-project": a.flags["trust-project"] || b.flags["trust-project"],
-      "trust-code": a.flags["trust-code"] === true || b.flags["trust-code"] === true,
+      "trust-code": a.flags["trust-code"] || b.flags["trust-code"],
     },
   };
 }
@@ -235,15 +231,11 @@ function absoluteGrants({ settings, flags }: RunGrants, cwd: string): RunGrants 
     flags: {
       gadget: flags.gadget.map((file) => resolve(cwd, file)),
       trust: flags.trust.map(withSlash),
-      "allow-gadget": parseGadgetGrants(flags["allow-gadget"] ?? [], { cwd }).map((
-        { name, permissions },
-      ) => ({
-        name: withSlash(name),
-        permissions,
-      })).flatMap(gadgetGrantValues),
-      frozen: flags.frozen ?? false,
+      "allow-gadget": parseGadgetGrants(flags["allow-gadget"] ?? [], { cwd })
+        .map(({ name, permissions }) => ({ name: withSlash(name), permissions })).flatMap(gadgetGrantValues),
+      frozen: flags.frozen,
       "trust-project": flags["trust-project"],
-      "trust-code": flags["trust-code"] ?? false,
+      "trust-code": flags["trust-code"],
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import type { RunEvent } from "../../core/core.ts";
 import { OwnTexts } from "../../render/turn_texts.ts";
-import { framesOf } from "../../service/runs/reader.ts";
+import { framesOf } from "../../service/runs/history.ts";
 import type { Answer, OpenAsk, RunHandle } from "../../service/service.ts";
 
 /** Who called, as far as a run is concerned. */

@@ -10,7 +10,7 @@ import {
   type ToolCall,
   type Usage,
 } from "../../core/core.ts";
-import { framesOf } from "../../service/runs/reader.ts";
+import { framesOf } from "../../service/runs/history.ts";
 import type { RunHandle, RunState } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { HttpProblem, type ProblemDetails } from "../problem.ts";

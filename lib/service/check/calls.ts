@@ -1,13 +1,5 @@
 import { dirname } from "node:path";
-import {
-  type Catalog,
-  didYouMean,
-  encodeSegment,
-  FileError,
-  messageOf,
-  withoutByteOrderMark,
-} from "../../core/core.ts";
-import { hostFiles } from "../../host/files/files.ts";
+import { type Catalog, didYouMean, encodeSegment, messageOf, withoutByteOrderMark } from "../../core/core.ts";
 import { completeMarkers } from "../../parse/calls/header.ts";
 import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
 import { OddMarkers } from "../../parse/calls/odd_markers.ts";
@@ -27,17 +19,16 @@ export async function checkCalls(
   report.file(path);
   const place = await places.of(dirname(path));
   if (place === undefined) return;
-  const tell = (line: number, message: string, severity: FoundProblem["severity"] = "error"): void => {
+  const tell = (line: number, message: string, severity?: FoundProblem["severity"]): void => {
     for (const each of message.split("\n")) {
-      report.add({ kind: "calls", path, line, column: 1, severity, message: each });
+      report.add({ kind: "calls", path, line, severity, message: each });
     }
   };
-  const text = places.textOf(path) ?? await maybeText(path, (message) => tell(1, message));
+  const text = await places.read(path, "calls");
   if (text === undefined) return;
-  report.file(path, text);
   const { markers } = place.project.config.calls;
   for (const { line, message } of new OddMarkers(completeMarkers(markers)).all(text)) {
-    report.add({ kind: "calls", path, line, column: 1, severity: "warning", message });
+    tell(line, message, "warning");
   }
   const parser = new CallParser({ markers, leaf: undecided });
   const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
@@ -99,16 +90,6 @@ function leavesOf(tree: unknown, pointer = ""): readonly Leaf[] {
   return Object.entries(text).flatMap(([key, child]) =>
     leavesOf(child, `${pointer === "" ? "" : `${pointer}/`}${encodeSegment(key)}`)
   );
-}
-
-async function maybeText(path: string, tell: (message: string) => void): Promise<string | undefined> {
-  try {
-    return await hostFiles({ root: dirname(path) }).readText(path);
-  } catch (thrown) {
-    if (!(thrown instanceof FileError)) throw thrown;
-    tell(thrown.message);
-    return undefined;
-  }
 }
 
 interface CallProblem {

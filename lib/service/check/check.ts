@@ -43,7 +43,7 @@ export async function checkFiles(
     const place = await places.of(dirname(path));
     const message = place && await checkCollection(path, { place, report });
     if (message !== undefined) {
-      report.add({ kind: "collection", path, line: 1, column: 1, severity: "error", message });
+      report.add({ kind: "collection", path, message });
     }
   }
   const roots = [...targets.folders].filter((folder) => places.rootOf(folder) === folder);
@@ -65,16 +65,10 @@ async function checkAgentFile(
     readonly isGranting: boolean;
   },
 ): Promise<void> {
-  report.file(path);
-  const given = places.textOf(path);
-  const read = given === undefined ? await textOf(path) : { text: given };
-  if ("problem" in read) {
-    const { problem: message } = read;
-    return report.add({ kind: "agent", path, line: 1, column: 1, severity: "error", message });
-  }
-  report.file(path, read.text);
-  const problems = await checkAgent(read.text, { file: path });
-  const { agent } = await readAgentFile(read.text, { file: path });
+  const text = await places.read(path, "agent");
+  if (text === undefined) return;
+  const problems = await checkAgent(text, { file: path });
+  const { agent } = await readAgentFile(text, { file: path });
   const place = agent && await places.of(dirname(path));
   const needs = agent === undefined || place === undefined ? [] : await agentNeeds(agent, place.meets);
   const lacking = needs.map(({ isOpen, severity, ...need }) => ({
@@ -83,15 +77,6 @@ async function checkAgentFile(
   }));
   for (const { path: part, message, file: _file, ...problem } of [...problems, ...lacking].sort(byPlace)) {
     report.add({ kind: "agent", path, ...problem, message: `${part}: ${message}` });
-  }
-}
-
-async function textOf(path: string): Promise<{ readonly text: string } | { readonly problem: string }> {
-  try {
-    return { text: await hostFiles({ root: dirname(path) }).readText(path) };
-  } catch (thrown) {
-    if (!(thrown instanceof FileError)) throw thrown;
-    return { problem: thrown.message };
   }
 }
 
@@ -121,7 +106,7 @@ async function checkSettings(
   for (const server of await configuredServers(project)) {
     if (!("problem" in server)) continue;
     const path = resolve(project.cwd, server.file);
-    const { line, column } = server.span ?? START;
+    const { line, column } = server.span ?? {};
     const severity = server.isOpen ? "warning" : "error";
     if (isInside(path, folder)) {
       report.add({ kind: "settings", path, line, column, severity, message: server.wrong });
@@ -136,18 +121,16 @@ async function checkSettings(
   for (
     const { path: at, what, ...say } of [...await modelLacks(written, place), ...grantLacks(written, place)]
   ) {
-    report.add({ kind: "settings", path, severity: "error", ...(written.at(at, what) ?? START), ...say });
+    report.add({ kind: "settings", path, ...written.at(at, what), ...say });
   }
   const { collection } = project.config.conversations;
   if (written.values.conversations?.collection !== undefined && collection !== undefined) {
     const missing = await checkCollection(collection, { place, report });
     if (missing === undefined) return;
-    const at = written.at(["conversations", "collection"]) ?? START;
-    report.add({ kind: "settings", path, severity: "error", ...at, message: missing });
+    const at = written.at(["conversations", "collection"]);
+    report.add({ kind: "settings", path, ...at, message: missing });
   }
 }
-
-const START = { line: 1, column: 1 };
 
 /** Names that cannot be asked. An alias of another one is told with that one. */
 async function modelLacks(

@@ -1,6 +1,14 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { compileGlob } from "../../../gadgets/_glob.ts";
-import { type AnyGadget, LOCK_FILE, messageOf, projectPath, type Span, type World } from "../../core/core.ts";
+import {
+  type AnyGadget,
+  FileError,
+  LOCK_FILE,
+  messageOf,
+  projectPath,
+  type Span,
+  type World,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { configuredServers } from "../../project/configured_servers.ts";
@@ -20,7 +28,7 @@ import {
 import { silentModel } from "../../run/turn/noted_model.ts";
 import { agentMeets } from "../talks/agent.ts";
 import type { AgentMeets, AgentNeedsOptions } from "../talks/needs.ts";
-import type { CheckReport } from "./report.ts";
+import type { CheckedKind, CheckReport } from "./report.ts";
 
 /** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {
@@ -31,48 +39,54 @@ export interface CheckPlace extends DocumentPlace {
   isServerTool(name: string): boolean;
 }
 
+/** How projects are opened to be checked. */
+export interface CheckPlacesOptions {
+  readonly cwd: string;
+  readonly grants: RunGrants;
+  readonly report: CheckReport;
+  /** `--model` */
+  readonly model?: string;
+  /** `--exclude` */
+  readonly exclude?: readonly string[];
+  /** By absolute path: what stands for the text of a file, which need not be there. */
+  readonly texts?: ReadonlyMap<string, string>;
+}
+
 /** The projects that the checked files belong to, each opened once; what is wrong with their settings is told. Dispose of it at the end. */
 export class CheckPlaces implements AsyncDisposable {
-  readonly #cwd: string;
-  readonly #grants: RunGrants;
-  readonly #report: CheckReport;
-  readonly #model: string | undefined;
-  readonly #exclude: readonly string[];
-  readonly #texts: ReadonlyMap<string, string>;
+  readonly #options: CheckPlacesOptions;
   readonly #places = new Map<string, Promise<CheckPlace | undefined>>();
   readonly #roots = new Map<string, string>();
 
-  constructor(
-    { cwd, grants, report, model, exclude = [], texts = new Map() }: {
-      readonly cwd: string;
-      readonly grants: RunGrants;
-      readonly report: CheckReport;
-      /** `--model` */
-      readonly model?: string;
-      /** `--exclude` */
-      readonly exclude?: readonly string[];
-      /** By absolute path: what stands for the text of a file, which need not be there. */
-      readonly texts?: ReadonlyMap<string, string>;
-    },
-  ) {
-    this.#cwd = cwd;
-    this.#grants = grants;
-    this.#report = report;
-    this.#model = model;
-    this.#exclude = exclude;
-    this.#texts = texts;
+  constructor(options: CheckPlacesOptions) {
+    this.#options = options;
   }
 
   /** What stands for the text of a file; undefined where the file itself does. */
   textOf(path: string): string | undefined {
-    return this.#texts.get(path);
+    return this.#options.texts?.get(path);
+  }
+
+  /** The text of a file that is checked; undefined where it cannot be read, which is told. */
+  async read(path: string, kind: CheckedKind): Promise<string | undefined> {
+    const { report } = this.#options;
+    report.file(path);
+    try {
+      const text = this.textOf(path) ?? await hostFiles({ root: dirname(path) }).readText(path);
+      report.file(path, text);
+      return text;
+    } catch (thrown) {
+      if (!(thrown instanceof FileError)) throw thrown;
+      report.add({ kind, path, message: thrown.message });
+      return undefined;
+    }
   }
 
   /** The root of the project that a folder belongs to: real and absolute. */
   rootOf(folder: string): string {
     const known = this.#roots.get(folder);
     if (known !== undefined) return known;
-    const root = projectRoot(folder, this.#cwd);
+    const root = projectRoot(folder, this.#options.cwd);
     this.#roots.set(folder, root);
     return root;
   }
@@ -89,8 +103,9 @@ export class CheckPlaces implements AsyncDisposable {
   async exclusion(folder: string): Promise<(path: string) => boolean> {
     const root = this.rootOf(folder);
     // What is wrong with settings is told with what they are for.
-    const project = await settingsAt(root, { cwd: this.#cwd }).catch(() => undefined);
-    const tests = [[root, project?.config.exclude ?? []], [this.#cwd, this.#exclude]] as const;
+    const { cwd, exclude = [] } = this.#options;
+    const project = await settingsAt(root, { cwd }).catch(() => undefined);
+    const tests = [[root, project?.config.exclude ?? []], [cwd, exclude]] as const;
     const globs = tests.flatMap(([from, list]) =>
       list.map((glob) => ({ from, fits: this.#glob(glob, from) }))
     );
@@ -107,7 +122,7 @@ export class CheckPlaces implements AsyncDisposable {
     } catch (thrown) {
       const path = join(root, "orrery.yaml");
       const message = `exclude: ${JSON.stringify(glob)}: ${messageOf(thrown)}`;
-      this.#report.add({ kind: "settings", path, line: 1, column: 1, severity: "error", message });
+      this.#options.report.add({ kind: "settings", path, message });
       return () => false;
     }
   }
@@ -120,15 +135,15 @@ export class CheckPlaces implements AsyncDisposable {
   }
 
   async #opened(root: string): Promise<CheckPlace | undefined> {
-    const place = await this.#report.unlessProblems(this.#open(root), [this.#cwd]);
+    const { report, cwd, texts } = this.#options;
+    const place = await report.unlessProblems(this.#open(root), [cwd]);
     // Who asks about a text of their own asks about nothing else.
-    if (place !== undefined && this.#texts.size === 0) await tellUnaccepted(place.project, this.#report);
+    if (place !== undefined && !texts?.size) await tellUnaccepted(place.project, report);
     return place;
   }
 
   async #open(root: string): Promise<CheckPlace> {
-    const cwd = this.#cwd;
-    const grants = this.#grants;
+    const { cwd, grants } = this.#options;
     const project = await settingsAt(root, { cwd });
     const servers = await serverPrefixes(project);
     // Grants of gadgets would load their modules: a check knows them by their files.
@@ -158,7 +173,7 @@ export class CheckPlaces implements AsyncDisposable {
   #meets(place: Omit<CheckPlace, "meets">): AgentNeedsOptions {
     const { project } = place;
     const { models, tools } = conversationMeans(place, {
-      model: this.#model,
+      model: this.#options.model,
       budget: {},
       limits: limitsOf(project, {}),
     });
@@ -166,7 +181,7 @@ export class CheckPlaces implements AsyncDisposable {
       models: {
         find: async (...asked) => {
           const finding = Promise.resolve(models.find(...asked)).then((model) => ({ model }));
-          const found = await this.#report.unlessProblems(finding, [this.#cwd, project.root]);
+          const found = await this.#options.report.unlessProblems(finding, [this.#options.cwd, project.root]);
           return found?.model ?? SILENT; // which one is asked where nothing says so is for whoever runs it
         },
       },

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { FileError, isInside, maybeText, type Problem, spanAt } from "../../core/core.ts";
+import { isInside, maybeText, type Problem, spanAt } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { readPromptFile } from "../../parse/files/prompt.ts";
 import { type LineProblem, splitFrontMatter } from "../../parse/yaml/front_matter.ts";
@@ -44,7 +44,7 @@ export async function checkPrompts(
     }
     for (const problem of index.problems) {
       const path = pathOf(problem);
-      if (isWanted(path)) addProblem(path, { problem, report });
+      if (isWanted(path)) addProblem(path, problem, report);
     }
     for (const problem of index.notLoaded) if (isWanted(pathOf(problem))) notLoaded.add(pathOf(problem));
   };
@@ -56,8 +56,13 @@ export async function checkPrompts(
   for (const prompt of prompts) {
     if (!report.has(prompt)) await look(dirname(prompt), (path) => path === prompt);
     if (report.has(prompt)) continue;
-    const isOpen = await places.of(dirname(prompt)) !== undefined;
-    await checkUnfound(prompt, { isOpen, report });
+    if (await places.of(dirname(prompt)) !== undefined) {
+      const message =
+        "nothing finds this prompt: it is in no folder that prompts.folders of orrery.yaml names";
+      report.add({ kind: "prompt", path: prompt, severity: "warning", message });
+    }
+    const text = await places.read(prompt, "prompt");
+    if (text !== undefined) await checkPromptText(prompt, { text, report });
   }
   return notLoaded.size;
 }
@@ -78,7 +83,7 @@ async function checkPrompt(
     const name = / "([^"]+)"(?: is unknown|\.|$)/.exec(problem)?.[1] ?? "";
     const at = text.indexOf(name);
     if (cause !== undefined || at < 0) continue; // the prompt that it extends has it
-    report.add({ kind: "prompt", path, ...spanAt(text, at), severity: "error", message: problem });
+    report.add({ kind: "prompt", path, ...spanAt(text, at), message: problem });
   }
   const front = splitFrontMatter(text);
   if ("yaml" in front) await report.cutValues(front.yaml ?? "", { path, kind: "prompt", linesAbove: 1 });
@@ -117,31 +122,11 @@ const DOUBLE = /(?<!\{)\{\{([A-Za-z_]\w*)\}\}(?!\})/g;
 
 function addProblem(
   path: string,
-  { problem: { line, column = 1, message }, report }: {
-    readonly problem: Problem;
-    readonly report: CheckReport;
-  },
+  { line, column, message }: Pick<Problem, "line" | "column" | "message">,
+  report: CheckReport,
 ): void {
   for (const text of message.split("\n").filter((each) => each.trim() !== "")) {
-    report.add({ kind: "prompt", path, line, column, severity: "error", message: text.trim() });
-  }
-}
-
-/** @param options `isOpen`: the settings can be read, so that it is known where prompts are found */
-async function checkUnfound(
-  path: string,
-  { isOpen, report }: { readonly isOpen: boolean; readonly report: CheckReport },
-): Promise<void> {
-  report.file(path);
-  if (isOpen) {
-    const message = "nothing finds this prompt: it is in no folder that prompts.folders of orrery.yaml names";
-    report.add({ kind: "prompt", path, line: 1, column: 1, severity: "warning", message });
-  }
-  try {
-    await checkPromptText(path, { text: await hostFiles({ root: dirname(path) }).readText(path), report });
-  } catch (thrown) {
-    if (!(thrown instanceof FileError)) throw thrown;
-    addProblem(path, { problem: { file: path, line: 1, message: thrown.message }, report });
+    report.add({ kind: "prompt", path, line, column, message: text.trim() });
   }
 }
 
@@ -152,9 +137,7 @@ export async function checkPromptText(
 ): Promise<void> {
   report.file(path, text);
   promptWarnings(text, { path, report, names: [] });
-  for (const problem of await textProblems(path, text)) {
-    addProblem(path, { problem: { file: path, ...problem }, report });
-  }
+  for (const problem of await textProblems(path, text)) addProblem(path, problem, report);
 }
 
 async function textProblems(path: string, text: string): Promise<readonly LineProblem[]> {

@@ -1,8 +1,9 @@
-import { resolve } from "node:path";
-import { byPlace, ProblemsError, SourceError } from "../../core/core.ts";
+import { byPlace, pathFromFolder, ProblemsError, SourceError } from "../../core/core.ts";
 import { lookAt } from "../../host/paths.ts";
 import { findCutValues } from "../../parse/yaml/tags.ts";
 import type { ToldProblem } from "../../render/problems.ts";
+import type { ProblemJson } from "../look/look.ts";
+import { resolve } from "node:path";
 
 /** Something that was found. */
 export interface FoundProblem {
@@ -18,6 +19,8 @@ export interface FoundProblem {
   /** Default: that of its kind. */
   readonly hint?: string;
 }
+
+type ProblemToAdd = Omit<FoundProblem, "line" | "column" | "severity"> & Partial<FoundProblem>;
 
 /** A problem with what is known of its kind. */
 export interface ReportedProblem {
@@ -36,12 +39,13 @@ export class CheckReport {
     if (text !== undefined) this.#texts.set(path, text);
   }
 
-  add(problem: FoundProblem): void {
-    const { path, line, column, severity, message } = problem;
+  /** Default: an error of the file as a whole. */
+  add({ line = 1, column = 1, severity = "error", ...problem }: ProblemToAdd): void {
+    const { path, message } = problem;
     this.file(path);
     const problems = this.#files.get(path);
     const key = `${line}:${column}:${severity}:${message}`;
-    if (!problems?.has(key)) problems?.set(key, problem);
+    if (!problems?.has(key)) problems?.set(key, { line, column, severity, ...problem });
   }
 
   /** What is given, or undefined with what was wrong with settings and scripts told. @param folders that their files may be named from */
@@ -61,8 +65,7 @@ export class CheckReport {
           file !== undefined && lookAt(resolve(folder, file)) !== "nothing";
         const path = file === undefined ? "" : resolve(folders.find(isThere) ?? folders[0], file);
         this.file(path, source);
-        const { line, column } = span ?? { line: 1, column: 1 };
-        this.add({ kind, path, line, column, severity: "error", message });
+        this.add({ kind, path, line: span?.line, column: span?.column, message });
       }
       return undefined;
     }
@@ -172,4 +175,38 @@ interface ProblemRule {
   readonly code: string;
   /** What to do about it. */
   readonly hint?: string;
+}
+
+/** What a check found, as it is told. @param folder that files are named from */
+export function toldProblem(folder: string, { found, rule }: ReportedProblem): ToldProblem & ProblemJson {
+  const { path, line, column, severity, message, hint = rule.hint } = found;
+  const isSaid = hint === undefined || /did you mean/i.test(message);
+  return {
+    file: pathFromFolder(path, folder),
+    line,
+    column,
+    severity,
+    code: rule.code,
+    message,
+    ...(isSaid ? {} : { hint }),
+  };
+}
+
+interface PlacedProblem extends Pick<ProblemJson, "message"> {
+  readonly line: number;
+  /** Default 1. */
+  readonly column?: number;
+  /** Default `error`. */
+  readonly severity?: ProblemJson["severity"];
+  readonly hint?: string;
+}
+
+/** A problem of something that was looked at. @param file relative to the root */
+export function problemJson(
+  kind: CheckedKind,
+  file: string,
+  { severity = "error", line, column = 1, message, hint }: PlacedProblem,
+): ProblemJson {
+  const { hint: advice, code } = ruleOf(kind, { severity, message });
+  return { code, severity, message, file, line, column, hint: hint ?? advice };
 }

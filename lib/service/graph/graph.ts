@@ -12,7 +12,7 @@ import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.t
 import { readDocumentText } from "../../run/document/files.ts";
 import { outlineOf } from "../look/document_outline.ts";
 import type { GraphJson, ProblemJson } from "../look/look.ts";
-import { agentProblem, callProblem, documentProblem } from "../look/problems.ts";
+import { problemJson } from "../check/report.ts";
 import { graphOfCalls } from "./calls.ts";
 import { graphOfDocument, type ReadFile } from "./document.ts";
 
@@ -22,7 +22,10 @@ export async function callsGraph(
   { file, markers }: { readonly file: string; readonly markers: Markers },
 ): Promise<GraphJson> {
   const { graph, problems } = graphOfCalls(callsIn(text, markers));
-  return await drawn(graph, problems.map(({ line, text: message }) => callProblem(message, { file, line })));
+  return await drawn(
+    graph,
+    problems.map(({ line, text: message }) => problemJson("calls", file, { line, message })),
+  );
 }
 
 /** The calls of a text, broken ones too. */
@@ -40,14 +43,14 @@ export async function documentGraph(file: string, { root }: { readonly root: str
     path: resolve(root, file),
     read: projectReader(root),
   });
-  return await drawn(graph, read.problems.map((problem) => documentProblem(problem, file)));
+  return await drawn(graph, read.problems.map((problem) => problemJson("document", file, problem)));
 }
 
 /** The graph of an agent; empty for one that is broken. @param file relative to the root @throws {FileError} */
 export async function agentGraph(file: string, { root }: { readonly root: string }): Promise<GraphJson> {
   const { agent, problems } = await readAgentFile(await hostFiles({ root }).readText(file), { file });
   const graph = agent === undefined ? { nodes: [], edges: [] } : graphOfAgent(agent);
-  return await drawn(graph, problems.map((problem) => agentProblem(problem, file)));
+  return await drawn(graph, problems.map((problem) => problemJson("agent", file, problem)));
 }
 
 /** Reads what a document names. Files outside the project are named, and not looked into. */

@@ -10,7 +10,7 @@ import { flowsOf, stepPlaces } from "../../parse/agent/tree.ts";
 import { agentLines } from "../talks/needs.ts";
 import { walkFiles } from "../project_files.ts";
 import type { AgentPageJson, AgentStepJson, ListedAgent } from "./look.ts";
-import { agentProblem } from "./problems.ts";
+import { problemJson } from "../check/report.ts";
 
 /** The agents of a project: files of conversations. */
 export async function agentsBelow(root: string): Promise<readonly ListedAgent[]> {
@@ -40,7 +40,7 @@ export async function agentData(file: string, { root }: { readonly root: string 
   const source = await hostFiles({ root }).readText(file);
   const { agent } = await readAgentFile(source, { file });
   const problems = (await checkAgent(source, { file })).map((problem) =>
-    agentProblem({ ...problem, message: `${problem.path}: ${problem.message}` }, file)
+    problemJson("agent", file, { ...problem, message: `${problem.path}: ${problem.message}` })
   );
   if (agent === undefined) {
     const problem = problems.find(({ severity }) => severity === "error")?.message ?? "";

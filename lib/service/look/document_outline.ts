@@ -41,7 +41,7 @@ export async function seeDocument(word: string, command: "show" | "graph"): Prom
   }
   const path = realPath(resolve(cwd, word));
   const text = await readDocumentText(hostFiles({ root: cwd }), word);
-  const project = await openSettings(dirname(path), { cwd });
+  const project = await openSettings(dirname(path));
   return { project, path, file: await readDocument(text, { path: documentPath(word, project) }) };
 }
 

@@ -8,10 +8,9 @@ import { type DocumentPlace, placeGrants } from "../../project/document/place.ts
 import { scriptShell } from "../../project/world.ts";
 import { readDocumentText } from "../../run/document/files.ts";
 import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
-import { isDocumentName, maybeDocument } from "../project_documents.ts";
-import { walkFiles } from "../project_files.ts";
+import { isDocumentName, maybeDocument, walkFiles } from "../project_files.ts";
 import type { DocumentPageJson, ListedDocument, NeedJson } from "./look.ts";
-import { documentProblem } from "./problems.ts";
+import { problemJson } from "../check/report.ts";
 
 /** The documents of a project: Markdown files that can be run. */
 export async function documentsBelow(root: string): Promise<readonly ListedDocument[]> {
@@ -92,7 +91,7 @@ export async function documentData(
     limits,
     operationList,
     blocks,
-    problems: read.problems.map((problem) => documentProblem(problem, file)),
+    problems: read.problems.map((problem) => problemJson("document", file, problem)),
   };
 }
 

@@ -20,7 +20,7 @@ import type { PromptIndex } from "../../project/prompt_index.ts";
 import { checkFiles } from "../check/check.ts";
 import { CheckPlaces } from "../check/places.ts";
 import { checkPromptText } from "../check/prompts.ts";
-import { CheckReport } from "../check/report.ts";
+import { CheckReport, problemJson, toldProblem } from "../check/report.ts";
 import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
 import { fileInProject, walkFiles } from "../project_files.ts";
@@ -41,7 +41,6 @@ import {
   type ProblemJson,
   type PromptPageJson,
 } from "./look.ts";
-import { promptProblem, toldProblem } from "./problems.ts";
 import { profileData } from "./profiles.ts";
 import { listedPrompt, listedTactic, promptData, promptTools } from "./prompts.ts";
 
@@ -98,8 +97,8 @@ export function openLook({ root, settings, catalog, prompts, accepted, grants, s
       tactics: [...index.locatedTactics.values()].map(listedTactic),
       profiles: [...index.profiles.values()].map(profileData),
       problems: [
-        ...index.problems.map((problem) => promptProblem(problem)),
-        ...index.notLoaded.map((problem) => promptProblem(problem, "warning")),
+        ...index.problems.map((problem) => problemJson("prompt", problem.file, problem)),
+        ...index.notLoaded.map((each) => problemJson("prompt", each.file, { ...each, severity: "warning" })),
       ],
     };
   };

@@ -2,8 +2,7 @@
 import { memoryFiles, type Model, type Shell, type World } from "../../core/core.ts";
 import { boundedGuarded, boundedWorld, catalogInWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds } from "../../project/document/grants.ts";
-import { type DocumentHome, homeMeans } from "../../project/document/home.ts";
-import { placeHome } from "../../project/document/place.ts";
+import { type DocumentHome, homeMeans, placeHome } from "../../project/document/place.ts";
 import { modelsByName } from "../../project/models.ts";
 import { openPrompts } from "../../project/prompt_index.ts";
 import { programDefaults } from "../../project/document/program.ts";
@@ -33,12 +32,6 @@ async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts
     trustsCode: grants.flags["trust-code"] === true,
   });
   const models = modelsByName({ ...project, isAccepted: accepted, settings: grants.settings });
-  const modelOf = async (name: string | undefined): Promise<Model> => {
-    const { model, modelName } = options;
-    return model !== undefined && (name === undefined || name === modelName)
-      ? model
-      : await models(name ?? modelName);
-  };
   const tools = catalogTools(() => Promise.resolve(options.catalog));
   return {
     registry,
@@ -51,10 +44,19 @@ async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts
       resultBytes,
     },
     agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
-    modelOf: async (name) => {
-      const model = await modelOf(name);
-      return stop === undefined ? model : stoppableModel(model, stop, { whenStopped: "fails" });
-    },
+    modelOf: calledModels(options, models),
+  };
+}
+
+/** The model of the run is that of the prompts and documents that name none. @param find gives any other */
+function calledModels(
+  { model, modelName, stop }: PromptCallsOptions,
+  find: (name: string | undefined) => Model | Promise<Model>,
+): (name: string | undefined) => Promise<Model> {
+  return async (name) => {
+    const isOwn = model !== undefined && (name === undefined || name === modelName);
+    const found = isOwn ? model : await find(name ?? modelName);
+    return stop === undefined ? found : stoppableModel(found, stop, { whenStopped: "fails" });
   };
 }
 
@@ -96,21 +98,14 @@ function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
   });
 }
 
-/** The model of the run is that of the documents that name none, as it is that of prompts. */
 function asCalled(home: DocumentHome, options: PromptCallsOptions): DocumentHome {
   const { model, modelName, stop } = options;
-  const find = async (name: string | undefined): Promise<Model> => {
-    const found = model !== undefined && (name === undefined || name === modelName)
-      ? model
-      : await home.models.find(name ?? modelName);
-    return stop === undefined ? found : stoppableModel(found, stop, { whenStopped: "fails" });
-  };
   return {
     ...home,
     models: {
       problem: (name) =>
         model !== undefined && name === undefined ? undefined : home.models.problem(name ?? modelName),
-      find,
+      find: calledModels(options, home.models.find),
     },
     tools: stop === undefined ? home.tools : {
       ...home.tools,

@@ -8,10 +8,9 @@ import {
   type Usage,
 } from "../../core/core.ts";
 import type { Asks } from "./asks.ts";
-import { HistoryReader } from "./reader.ts";
+import { type HistoryBounds, HistoryReader, RunHistory } from "./history.ts";
 import { RunSummary } from "./summary.ts";
 import type { Answer, OpenAsk, RunHandle, RunReader, RunState } from "../service.ts";
-import { type HistoryBounds, RunHistory } from "./history.ts";
 
 /** What is known of a run before its first event. */
 export interface HeldRunOptions extends HistoryBounds {

@@ -26,8 +26,13 @@ import {
 import type { MergeMode } from "../../parse/document/operation.ts";
 import { MERGE_MODES } from "../../parse/document/parameters.ts";
 import { DocumentBounds } from "../../project/document/grants.ts";
-import { type DocumentHome, homeCheck, homeMeans } from "../../project/document/home.ts";
-import { type DocumentPlace, placeHome } from "../../project/document/place.ts";
+import {
+  type DocumentHome,
+  type DocumentPlace,
+  homeCheck,
+  homeMeans,
+  placeHome,
+} from "../../project/document/place.ts";
 import { limitsOf, type ProjectSettings } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";

@@ -39,7 +39,7 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   }
   const grants = grantsOf(flags);
   await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word));
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))), { cwd });
+  const project = await openSettings(dirname(realPath(resolve(cwd, word))));
   const renewed = flags.watch ? new RenewedView(plainDocumentView(terminal, flags)) : undefined;
   const view = renewed ?? documentView(terminal, flags);
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
