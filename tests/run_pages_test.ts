@@ -3,6 +3,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { type PageFrame, RunState } from "../lib/browser/run_state.ts";
 import { stepName } from "../lib/browser/step_name.ts";
+import { isNested } from "../lib/render/rows.ts";
 import { comparedRows } from "../lib/render/trace/compare.ts";
 import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace/limit.ts";
 import { tracePage, type TraceRow } from "../lib/render/trace/page.ts";
@@ -22,15 +23,12 @@ function stateOf(events: readonly RunEvent[]): RunState {
 
 /** What a page shows. Texts on their way are by step: which of two began first is nobody's business. */
 function shown(state: RunState): unknown {
-  const { live, operations, open, slots, asks, ...rest } = state;
+  const { rows, open, asks, ...rest } = state;
   return {
     ...rest,
-    calls: [...live.calls.values()],
-    steps: [...live.steps.values()],
-    tally: live.tally,
-    operations: operations.rows,
+    rows: rows.all,
+    tally: rows.tally,
     open: [...open].sort(([a], [b]) => a < b ? -1 : 1),
-    slots: [...slots],
     asks: [...asks],
   };
 }
@@ -38,9 +36,8 @@ function shown(state: RunState): unknown {
 Deno.test("page state: a call file", () => {
   const state = stateOf(CALLS_RUN);
   assert.equal(state.kind, "calls");
-  assert.equal(state.file, "report.calls");
   assert.equal(state.status, "failed");
-  assert.deepEqual([...state.live.calls.values()].map((call) => [call.invocationId, call.state]), [
+  assert.deepEqual(state.rows.calls.map(({ call, state }) => [call?.id, state]), [
     ["north", "done"],
     ["south", "failed"],
     ["sum", "skipped"],
@@ -76,12 +73,12 @@ Deno.test("page state: a document grows, and its model's text is whole at the en
     ["replace", "# Facts\nTwo updates."],
   ]);
   assert.equal(state.open.size, 0);
-  assert.deepEqual(state.operations.rows.map(({ name, state, depth }) => [name, state, depth]), [
+  assert.deepEqual(state.rows.all.filter(isNested).map(({ name, state, depth }) => [name, state, depth]), [
     ["@llm plan.md:4", "done", 0],
     ["ReadFile", "done", 1],
     ["@return plan.md:9", "done", 0],
   ]);
-  assert.deepEqual(state.live.tally.usage, { input: 210, output: 34, cost: 0.003 });
+  assert.deepEqual(state.rows.tally.usage, { input: 210, output: 34, cost: 0.003 });
 });
 
 Deno.test("page state: what a conversation says is told from what its steps say", () => {
@@ -91,10 +88,7 @@ Deno.test("page state: what a conversation says is told from what its steps say"
     [3, "Two city bikes, then."],
   ]);
   assert.deepEqual(state.texts.filter(({ n }) => n === 0).map(({ text }) => text), ['{"number":2}']);
-  assert.equal(state.turns, 2);
-  assert.equal(state.held, "read-back");
   assert.equal(state.status, "held");
-  assert.deepEqual([...state.slots], [["conversation.number", 2]]);
 });
 
 Deno.test("page state: a text on its way is void when its step begins again", () => {

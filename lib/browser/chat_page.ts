@@ -7,7 +7,7 @@ import { el, findAll, isAtEnd, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
 import { FrameLoop } from "./frame_loop.ts";
 import { tellConnection } from "./live.ts";
-import { RowView } from "./row_view.ts";
+import { rowsOf, RowView } from "./row_view.ts";
 import { RunClock } from "./run_clock.ts";
 import { RunState } from "./run_state.ts";
 import { showParts, showStatus } from "./run_status.ts";
@@ -286,7 +286,7 @@ class ChatPage {
     if (this.#isBusy) showStatus(stateWord({ status: "running", asks: { length: this.#state.asks.size } }));
     this.#rows?.update(this.#state, this.#clock.at({ isRunning: this.#isBusy && !this.#isLost }));
     for (const steps of findAll("[data-chat-steps]")) {
-      steps.hidden = this.#state.operations.rows.length === 0;
+      steps.hidden = rowsOf(this.#state).length === 0;
     }
     for (const busy of findAll("[data-chat-busy]")) busy.hidden = !this.#isBusy || this.#state.asks.size > 0;
   }

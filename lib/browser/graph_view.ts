@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The graph of a run while it fills: calls in columns by how many others they wait for, as the events tell of them.
-import { callDepths, idOf, type LiveCall } from "../render/live/state.ts";
+import { callDepths, dependenciesOf, type RunRow, type RunRows } from "../render/rows.ts";
 import { svg } from "./dom.ts";
 import type { RunState } from "./run_state.ts";
 
@@ -21,36 +21,37 @@ interface Box {
   readonly group: SVGGElement;
   readonly x: number;
   readonly y: number;
-  state: LiveCall["state"] | undefined;
+  state: RunRow["state"] | undefined;
 }
 
 /** The calls of a run as a picture. */
 export class GraphView {
   readonly #root: HTMLElement;
-  readonly #boxes = new Map<LiveCall, Box>();
+  readonly #boxes = new Map<RunRow, Box>();
 
   constructor(root: HTMLElement) {
     this.#root = root;
   }
 
-  update(state: RunState): void {
-    const { calls } = state.live;
-    const isDrawn = calls.size > 0 && calls.size <= MAX_CALLS;
+  update({ rows }: RunState): void {
+    const { length } = rows.calls;
+    const isDrawn = length > 0 && length <= MAX_CALLS;
     this.#root.hidden = !isDrawn;
     if (!isDrawn) return;
-    if (calls.size !== this.#boxes.size) this.#draw(state);
+    if (length !== this.#boxes.size) this.#draw(rows);
     for (const [call, box] of this.#boxes) {
-      if (box.state === call.state) continue;
-      box.state = call.state;
-      box.group.setAttribute("data-state", call.state);
+      const state = rows.stateOf(call);
+      if (box.state === state) continue;
+      box.state = state;
+      box.group.setAttribute("data-state", state);
     }
   }
 
-  #draw(state: RunState): void {
+  #draw(all: RunRows): void {
     this.#boxes.clear();
-    const depths = callDepths(state.live);
+    const depths = callDepths(all);
     const rows: number[] = [];
-    for (const call of state.live.calls.values()) {
+    for (const call of all.calls) {
       const column = depths.get(call) ?? 0;
       const row = rows[column] ?? 0;
       rows[column] = row + 1;
@@ -62,33 +63,33 @@ export class GraphView {
     const picture = svg(
       "svg",
       { class: "call-graph", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      ...this.#edges(state),
+      ...this.#edges(all),
       ...[...this.#boxes.values()].map(({ group }) => group),
     );
     picture.style.minWidth = `${Math.round(width * LEAST_SCALE)}px`;
     this.#root.replaceChildren(picture);
   }
 
-  #edges(state: RunState): readonly SVGPathElement[] {
+  #edges(rows: RunRows): readonly SVGPathElement[] {
     return [...this.#boxes].flatMap(([call, to]) =>
-      call.dependencies.flatMap((id) => {
-        const dependency = state.live.byId.get(idOf(call.step, id));
-        const from = dependency && this.#boxes.get(dependency);
+      dependenciesOf(call, rows).flatMap((dependency) => {
+        const from = this.#boxes.get(dependency);
         return from === undefined ? [] : [edge(from, to)];
       })
     );
   }
 }
 
-function boxOf({ invocationId, gadgetName }: LiveCall, x: number, y: number): SVGGElement {
+function boxOf({ call, name }: RunRow, x: number, y: number): SVGGElement {
   const middle = x + 10;
+  const id = call?.id ?? "";
   return svg(
     "g",
     { class: "call" },
-    svg("title", {}, `${invocationId}: ${gadgetName}`),
+    svg("title", {}, `${id}: ${name}`),
     svg("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 5 }),
-    svg("text", { x: middle, y: y + 16 }, short(invocationId)),
-    svg("text", { x: middle, y: y + 30, class: "gadget" }, short(gadgetName)),
+    svg("text", { x: middle, y: y + 16 }, short(id)),
+    svg("text", { x: middle, y: y + 30, class: "gadget" }, short(name)),
   );
 }
 

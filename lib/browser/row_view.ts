@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
 // What a run does, line by line: calls and answers of models, or the operations of a document, each with its state in a word and its time.
-
-import type { LiveOperation } from "../render/document/state.ts";
-import type { LiveRow } from "../render/live/state.ts";
+import type { Usage } from "../core/model.ts";
+import { isAnswerOrCall, isNested, nameWords, type RunRow } from "../render/rows.ts";
 import { duration, usageWords } from "../render/shown_text.ts";
 import { el } from "./dom.ts";
 import type { RunState } from "./run_state.ts";
@@ -37,7 +36,7 @@ const WORDS: Readonly<Record<string, string>> = { waiting: "not yet", reused: "d
 export class RowView {
   readonly #list: HTMLElement;
   readonly #more: HTMLElement;
-  readonly #items = new Map<object, { readonly item: HTMLElement; shown: string }>();
+  readonly #items = new Map<RunRow, { readonly item: HTMLElement; shown: string }>();
 
   constructor(root: HTMLElement) {
     this.#more = el("p", { class: "soft small", hidden: true });
@@ -47,22 +46,20 @@ export class RowView {
 
   /** @param now ms since the start of the run: what runs is shown to run until then */
   update(state: RunState, now: number): void {
-    const rows: readonly (LiveRow | LiveOperation)[] = isNested(state)
-      ? state.operations.rows
-      : state.live.rows;
+    const rows = rowsOf(state);
     const shown = rows.slice(-MAX_ROWS);
     this.#more.hidden = rows.length <= MAX_ROWS;
     this.#more.textContent = `${rows.length - shown.length} earlier lines are not shown`;
-    const kept = new Set<object>(shown);
+    const kept = new Set(shown);
     for (const [row, { item }] of this.#items) {
       if (kept.has(row)) continue;
       item.remove();
       this.#items.delete(row);
     }
-    for (const row of shown) this.#show(row, wordsOf(row, now));
+    for (const row of shown) this.#show(row, wordsOf(row, state, now));
   }
 
-  #show(row: object, words: RowWords): void {
+  #show(row: RunRow, words: RowWords): void {
     const known = this.#items.get(row);
     const text = JSON.stringify(words);
     if (known?.shown === text) return;
@@ -87,22 +84,30 @@ export class RowView {
 }
 
 /** Documents and conversations have steps inside of steps. */
-function isNested({ kind }: RunState): boolean {
+function isTree({ kind }: RunState): boolean {
   return kind === "document" || kind === "conversation";
 }
 
-function wordsOf(row: LiveRow | LiveOperation, now: number): RowWords {
-  const { state, note = "" } = row;
-  const time = row.ranAt === undefined ? "" : duration(Math.max(0, (row.endedAt ?? now) - row.ranAt));
-  const given = { state, time, note: firstLine(note), depth: 0 };
-  if ("invocationId" in row) {
-    const { invocationId, gadgetName, progress } = row;
-    const part = progress === undefined ? "" : progressWords(progress);
-    return { ...given, name: invocationId, second: gadgetName, note: part === "" ? given.note : part };
-  }
-  const usage = row.usage === undefined ? "" : usageWords(row.usage);
-  const depth = "depth" in row ? row.depth : 0;
-  return { ...given, name: row.name, second: usage, depth };
+/** Those that are shown of all. */
+export function rowsOf(state: RunState): readonly RunRow[] {
+  return state.rows.all.filter(isTree(state) ? isNested : isAnswerOrCall);
+}
+
+function wordsOf(row: RunRow, state: RunState, now: number): RowWords {
+  const { name, call, answer, inside, depth, note = "" } = row;
+  const ms = state.rows.msOf(row, now);
+  const given = {
+    state: state.rows.stateOf(row),
+    time: ms === undefined ? "" : duration(ms),
+    note: firstLine(note),
+    depth: 0,
+  };
+  const tokens = (usage: Usage | undefined): string => usage === undefined ? "" : usageWords(usage);
+  if (isTree(state)) return { ...given, name: nameWords(row), second: tokens(inside), depth };
+  if (call === undefined) return { ...given, name: answer?.model ?? name, second: tokens(answer) };
+  const { id, progress } = call;
+  const words = progress === undefined ? given.note : progressWords(progress);
+  return { ...given, name: id, second: name, note: words };
 }
 
 function progressWords({ done, total }: { readonly done: number; readonly total?: number }): string {

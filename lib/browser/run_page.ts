@@ -12,7 +12,7 @@ import { el, findAll, maybeFind } from "./dom.ts";
 import { followEvents } from "./event_feed.ts";
 import { FrameLoop } from "./frame_loop.ts";
 import { GraphView } from "./graph_view.ts";
-import { RowView } from "./row_view.ts";
+import { rowsOf, RowView } from "./row_view.ts";
 import { RunClock } from "./run_clock.ts";
 import { RunState } from "./run_state.ts";
 import { showParts, showStatus } from "./run_status.ts";
@@ -137,7 +137,7 @@ class RunPage {
       showStatus(this.#isLost ? "not known" : stateWord({ status: state.status, asks }));
     }
     for (const tally of this.#wasOver ? [] : findAll("[data-run-tally]")) {
-      tally.textContent = figuresLine(state.live.tally, now);
+      tally.textContent = figuresLine(state.rows.tally, now);
     }
     for (const view of this.#views) {
       if (!view.isUsed(state)) continue;
@@ -177,12 +177,8 @@ function viewsOf(id: string): readonly View[] {
       },
     };
   });
-  add("graph", ({ live }) => live.calls.size > 0, (root) => new GraphView(root));
-  add(
-    "rows",
-    ({ live, operations }) => live.rows.length + operations.rows.length > 0,
-    (root) => new RowView(root),
-  );
+  add("graph", ({ rows }) => rows.calls.length > 0, (root) => new GraphView(root));
+  add("rows", (state) => rowsOf(state).length > 0, (root) => new RowView(root));
   add("document", ({ merges }) => merges.length > 0, (root) => new DocumentView(root));
   add("notes", ({ notes }) => notes.length > 0, (root) => new NoteView(root));
   return views;

@@ -1,9 +1,8 @@
 // A run as a page knows it: what came over the wire so far. However the stream was cut, and how often the reader came again, the same events
 // make the same state.
 import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
-import type { Json } from "../core/json.ts";
-import { type DocumentState, documentState, updateDocument } from "../render/document/state.ts";
-import { type LiveState, liveState, updateLive } from "../render/live/state.ts";
+import { RunRows } from "../render/rows.ts";
+import { placeWords } from "../render/step_words.ts";
 import { OwnTexts } from "../render/turn_texts.ts";
 
 /** Something that waits for a person, as the server tells it. */
@@ -60,29 +59,20 @@ const MAX_NOTES = 500;
 export class RunState {
   run: string | undefined;
   kind: RunKind | undefined;
-  file: string | undefined;
   /** `waiting` until the first event. */
   status: "waiting" | "running" | RunStatus = "waiting";
   lastSeq = 0;
   /** ms since the start of the run: of the newest event. */
   at = 0;
-  /** How often it has begun: a conversation does so with each turn. */
-  turns = 0;
-  /** Calls and answers, with how many of them are where. */
-  readonly live: LiveState = liveState();
-  /** The operations of a document, the steps of a conversation. */
-  readonly operations: DocumentState = documentState();
+  readonly rows = new RunRows();
   /** In the order in which they were complete. */
   readonly texts: WholeText[] = [];
   /** By step. */
   readonly open = new Map<string, OpenText>();
   readonly merges: BlockMerge[] = [];
-  readonly slots = new Map<string, Json>();
   readonly notes: RunNote[] = [];
   /** By number. */
   readonly asks = new Map<string, PageAsk>();
-  /** Where a conversation waits for its person. */
-  held: string | undefined;
   end: RunEnd | undefined;
   readonly #own = new OwnTexts();
   /** Of steps that run: their names, by which a conversation's texts say whose they are. */
@@ -115,8 +105,7 @@ export class RunState {
     const isOwn = this.#own.isOwn(event);
     if (event.type === "text-delta") this.#grow(event, isOwn);
     else {
-      updateLive(this.live, event);
-      updateDocument(this.operations, event);
+      this.rows.take(event);
       this.#change(event, isOwn);
     }
     return true;
@@ -141,35 +130,20 @@ export class RunState {
       case "block-merge":
         this.merges.push(event);
         return;
-      case "slot-set":
-        this.slots.set(`${event.destination}.${event.name}`, event.value);
-        return;
-      case "hold":
-        this.held = event.step;
-        return;
       case "jump":
         return this.#note("jump", `${event.from} \u2192 ${event.to}`);
       case "step-skip":
         return this.#note("skip", `${event.name ?? event.step}: ${event.condition}`);
       case "warning":
-        return this.#note("warning", placed(event));
+        return this.#note(
+          "warning",
+          [placeWords(event), event.text].filter((text) => text !== "").join(": "),
+        );
       case "permission-answer":
         return this.#note(
           "permission",
           `${event.subject}: ${event.allowed ? "allowed" : "refused"} (${event.reason})`,
         );
-      case "permission-ask":
-      case "usage":
-      case "call-open":
-      case "call-run":
-      case "call-log":
-      case "call-progress":
-      case "call-result":
-      case "call-error":
-      case "call-skip":
-        return; // in `live`
-      default:
-        return event satisfies never;
     }
   }
 
@@ -184,13 +158,10 @@ export class RunState {
     this.status = "running";
   }
 
-  #begin({ kind, file }: Extract<RunEvent, { readonly type: "run-start" }>): void {
+  #begin({ kind }: Extract<RunEvent, { readonly type: "run-start" }>): void {
     this.kind = kind;
-    this.file = file;
     this.status = "running";
-    this.turns++;
     this.end = undefined;
-    this.held = undefined;
   }
 
   /** One that begins again after a restart voids what it had said. */
@@ -226,9 +197,4 @@ export class RunState {
     this.notes.push({ at: this.at, kind, text });
     if (this.notes.length > MAX_NOTES) this.notes.shift();
   }
-}
-
-function placed({ text, file, line, column }: Extract<RunEvent, { readonly type: "warning" }>): string {
-  const place = [file, line, column].filter((part) => part !== undefined).join(":");
-  return place === "" ? text : `${place}: ${text}`;
 }

@@ -1,10 +1,13 @@
+import { isNested, nameWords } from "../render/rows.ts";
 import type { RunState } from "./run_state.ts";
 
 /** What a person calls the step of a text: the operation that it lies in, and the tool; else the key that it has. */
-export function stepName(step: string, { operations }: RunState): string {
-  const inside = operations.rows.findLast(({ key }) => step === key || step.startsWith(`${key}/`));
+export function stepName(step: string, { rows }: RunState): string {
+  const inside = rows.all.findLast((row) =>
+    isNested(row) && row.call === undefined && (step === row.key || step.startsWith(`${row.key}/`))
+  );
   const call = /\/call:([^/]+)$/.exec(step)?.[1];
-  const name = inside?.name ?? partWords(step.replace(/\/model$/, ""));
+  const name = (inside && nameWords(inside)) ?? partWords(step.replace(/\/model$/, ""));
   return call === undefined || inside === undefined ? name : `${name}, tool ${call}`;
 }
 

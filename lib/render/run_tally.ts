@@ -1,49 +1,16 @@
-import type { RunEvent } from "../core/event.ts";
-import { addUsage, type Usage } from "../core/model.ts";
+import type { Usage } from "../core/model.ts";
 import { duration, withUsage } from "./shown_text.ts";
 
 /** How many calls of a run are where. */
 export interface RunTally {
-  readonly opened: number;
-  readonly running: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly skipped: number;
+  opened: number;
+  running: number;
+  done: number;
+  failed: number;
+  skipped: number;
   /** Answers of models. */
-  readonly answers: number;
-  readonly usage: Usage;
-}
-
-/** Before the first event. */
-export const emptyTally: RunTally = {
-  opened: 0,
-  running: 0,
-  done: 0,
-  failed: 0,
-  skipped: 0,
-  answers: 0,
-  usage: { input: 0, output: 0 },
-};
-
-/** The tally after one more event; `ran` says whether the call had started. */
-export function tallyAfter(tally: RunTally, event: RunEvent, ran: boolean): RunTally {
-  const running = tally.running - (ran ? 1 : 0);
-  switch (event.type) {
-    case "call-open":
-      return { ...tally, opened: tally.opened + 1 };
-    case "call-run":
-      return { ...tally, running: tally.running + 1 };
-    case "call-result":
-      return { ...tally, running, done: tally.done + 1 };
-    case "call-error":
-      return { ...tally, running, failed: tally.failed + 1 };
-    case "call-skip":
-      return { ...tally, running, skipped: tally.skipped + 1 };
-    case "usage":
-      return { ...tally, answers: tally.answers + 1, usage: addUsage(tally.usage, event) };
-    default:
-      return tally;
-  }
+  answers: number;
+  usage: Usage;
 }
 
 /** `5 calls: 3 ok, 1 failed, 1 skipped, 1.3 s`, and with models `2 answers: 120 in, 34 out, $0.0012; 5 calls: 5 ok, 1.3 s`. */

@@ -1,4 +1,4 @@
-import type { StepError } from "../core/event.ts";
+import type { RunEvent, StepError } from "../core/event.ts";
 
 /** How a run stands, in one of the words that there are for it everywhere; who is waited for comes before everything else. */
 export function stateWord({ status, asks = [], hasFailed = false }: {
@@ -77,4 +77,9 @@ export function callStep(
 ): string {
   const folder = step === undefined ? [] : keyParts(step).slice(0, -1);
   return [...folder, `call:${invocationId}`].join("/");
+}
+
+/** `file:line:column`, as far as it is known. */
+export function placeWords({ file, line, column }: Extract<RunEvent, { readonly type: "warning" }>): string {
+  return [file, line, column].filter((part) => part !== undefined).join(":");
 }

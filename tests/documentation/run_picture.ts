@@ -2,8 +2,8 @@
 // window. No script, no font and nothing else from outside, so that a page may show it by `<img>`.
 import type { RunEvent } from "../../lib/core/event.ts";
 import { cellWidth, paintFor } from "../../lib/render/cells.ts";
-import { liveState, updateLive } from "../../lib/render/live/state.ts";
-import { renderLive } from "../../lib/render/live/view.ts";
+import { renderLive } from "../../lib/render/frame.ts";
+import { RunRows } from "../../lib/render/rows.ts";
 import { BlankLines, InterimText, printableLine, resultText } from "../../lib/render/shown_text.ts";
 
 /** A run to draw. */
@@ -51,17 +51,18 @@ function screensOf({ command, events }: Recording): readonly Screen[] {
 
 /** What lib/cli/run/screen.ts shows of the same events. */
 class Screens {
-  readonly #state = liveState();
+  readonly #rows = new RunRows();
+  #openLine = "";
   readonly #interim = new InterimText();
   readonly #blankLines = new BlankLines();
   readonly #above: string[] = [];
   #result = "";
 
   take(event: RunEvent): void {
-    updateLive(this.#state, event);
-    const all = this.#state.openLine + this.#blankLines.fold(this.#interim.take(event));
+    this.#rows.take(event);
+    const all = this.#openLine + this.#blankLines.fold(this.#interim.take(event));
     const end = all.lastIndexOf("\n") + 1;
-    this.#state.openLine = all.slice(end);
+    this.#openLine = all.slice(end);
     if (end > 0) this.#above.push(...all.slice(0, end - 1).split("\n").map((line) => paint("dim", line)));
     if (event.type === "call-log") {
       this.#above.push(paint("dim", `${event.invocationId}: ${printableLine(event.text)}`));
@@ -71,7 +72,7 @@ class Screens {
 
   now(tick: number): readonly string[] {
     const growing = this.#interim.held.trimEnd();
-    const openLine = this.#state.openLine || growing.slice(growing.lastIndexOf("\n") + 1);
+    const openLine = this.#openLine || growing.slice(growing.lastIndexOf("\n") + 1);
     return this.#frame({ openLine, withNotes: true, tick });
   }
 
@@ -86,7 +87,7 @@ class Screens {
     readonly tick: number;
   }): readonly string[] {
     const size = { columns: COLUMNS, rows: MAX_ROWS, color: true, spinnerFrame: tick, nowMs: tick * TICK_MS };
-    return [...this.#above, ...renderLive({ ...this.#state, openLine }, { ...size, withNotes })];
+    return [...this.#above, ...renderLive(this.#rows, { ...size, openLine, withNotes })];
   }
 }
 

@@ -1,18 +1,10 @@
 import type { RunEvent } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { cellWidth, paintFor } from "../../render/cells.ts";
-import type { FrameSize } from "../../render/live/line.ts";
-import { type LiveState, liveState, updateLive } from "../../render/live/state.ts";
-import { renderLive } from "../../render/live/view.ts";
-import { PlainLines, type ShownText, warningText } from "../../render/plain_lines.ts";
-import {
-  BlankLines,
-  InterimText,
-  isInsideCall,
-  longText,
-  printable,
-  printableLine,
-} from "../../render/shown_text.ts";
+import { type FrameSize, renderLive } from "../../render/frame.ts";
+import { PlainLines, shownOf, type ShownText, warningText } from "../../render/lines.ts";
+import { isAnswerOrCall } from "../../render/rows.ts";
+import { BlankLines, InterimText, longText, printable, printableLine } from "../../render/shown_text.ts";
 import type { RunView } from "./view.ts";
 
 /** Text without a line end is moved above the frame in pieces of this length. */
@@ -55,26 +47,26 @@ export abstract class FrameView {
 
 /** The live view of a run on stderr. */
 export class LiveScreen extends FrameView implements RunView {
-  readonly #state: LiveState = liveState();
-  readonly #shownText: ShownText;
   readonly #interim = new InterimText();
+  readonly #shownOf: (event: RunEvent) => string;
   /** Errors and skips in full, to be read when the run is over. */
   readonly #failures: PlainLines;
   #failureText = "";
   readonly #blankLines = new BlankLines();
+  /** Text outside the blocks whose line is not complete yet. */
+  #openLine = "";
 
   constructor(
     terminal: Terminal,
     { file, shownText }: { readonly file: string; readonly shownText: ShownText },
   ) {
-    super(terminal, (size) => renderLive(this.#shownState(), { ...size, withNotes: true }));
-    this.#shownText = shownText;
+    super(terminal, (size) => this.#draw(size));
+    this.#shownOf = shownOf(shownText, this.#interim);
     this.#failures = new PlainLines({ file, quiet: true });
   }
 
   event(event: RunEvent): Promise<void> {
     this.frame.setTime(event.at);
-    updateLive(this.#state, event);
     this.#failureText += this.#failures.text(event);
     const text = this.#shownOf(event);
     if (text !== "") this.#addText(this.#blankLines.fold(text));
@@ -82,37 +74,32 @@ export class LiveScreen extends FrameView implements RunView {
     return event.type === "warning" ? this.notice(warningText(event)) : Promise.resolve();
   }
 
-  #shownOf(event: RunEvent): string {
-    if (this.#shownText === "interim") return this.#interim.take(event);
-    const isShown = event.type === "text-delta" && this.#shownText === "all" && !isInsideCall(event.step);
-    return isShown ? event.text : "";
-  }
-
   /** The answer itself goes to stdout when it is whole; meanwhile its last line shows that it grows. */
-  #shownState(): LiveState {
+  #draw(size: FrameSize): readonly string[] {
     const growing = this.#interim.held.trimEnd();
-    if (this.#state.openLine !== "" || growing === "") return this.#state;
-    return { ...this.#state, openLine: growing.slice(growing.lastIndexOf("\n") + 1) };
+    const openLine = this.#openLine === "" ? growing.slice(growing.lastIndexOf("\n") + 1) : this.#openLine;
+    return renderLive(this.#failures.rows, { ...size, openLine, withNotes: true });
   }
 
   async end(): Promise<void> {
-    if (this.#state.openLine !== "") this.#addText("\n");
+    if (this.#openLine !== "") this.#addText("\n");
     await this.frame.end((size) => this.#lastFrame(size), this.#failureText);
   }
 
   #lastFrame(size: FrameSize): readonly string[] {
-    const { calls, rows: lines } = this.#state;
-    if (lines.length === 0) return [];
-    const rows = lines.length <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 8 : size.rows;
-    const frame = renderLive(this.#state, { ...size, rows, withNotes: false });
-    return calls.size === 0 && lines.length === 1 ? frame.slice(0, -1) : frame; // one answer needs no total
+    const { rows } = this.#failures;
+    const { length } = rows.all.filter(isAnswerOrCall);
+    if (length === 0) return [];
+    const height = length <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 8 : size.rows;
+    const frame = renderLive(rows, { ...size, rows: height, withNotes: false });
+    return rows.calls.length === 0 && length === 1 ? frame.slice(0, -1) : frame; // one answer needs no total
   }
 
   /** Whole lines go above the frame; the line that is being written is the frame's first. */
   #addText(text: string): void {
-    const all = this.#state.openLine + text;
+    const all = this.#openLine + text;
     const end = all.length > MAX_OPEN_LINE && !all.includes("\n") ? all.length : all.lastIndexOf("\n") + 1;
-    this.#state.openLine = all.slice(end);
+    this.#openLine = all.slice(end);
     if (end === 0) return;
     const lines = printable(all.slice(0, end)).replace(/\n$/, "").split("\n");
     this.frame.writeAbove(lines.map((line) => `${this.paint("dim", line)}\n`).join(""));

@@ -1,6 +1,6 @@
 import type { Json, RunEvent } from "../../core/core.ts";
 import { hasColor, type Output, type Terminal } from "../../host/terminal/terminal.ts";
-import { PlainLines, type PlainLinesOptions, type ShownText } from "../../render/plain_lines.ts";
+import { PlainLines, type PlainLinesOptions, type ShownText } from "../../render/lines.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import type { Interruptible } from "./around.ts";

@@ -1,7 +1,8 @@
 // Two runs, step by step: steps of the same key are the same step. What one of them alone has stands where it stood there.
 
 import { textDiff } from "../text_diff.ts";
-import type { TraceRow, TraceValue } from "./page.ts";
+import type { TraceRow } from "./page.ts";
+import type { TraceValue } from "./values.ts";
 
 /** A step of either or both. */
 export interface ComparedRow {

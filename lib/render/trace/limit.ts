@@ -1,6 +1,7 @@
 // A trace may hold more than anybody wants in one page: long values are cut, the longest most, until all of it fits.
 
-import type { TraceRow, TraceValue } from "./page.ts";
+import type { TraceRow } from "./page.ts";
+import type { TraceValue } from "./values.ts";
 
 /** How much a page may hold. */
 export interface TraceLimit {

@@ -7,12 +7,10 @@ import {
   type RunTrace,
   type Usage,
 } from "../../core/core.ts";
+import type { RowKind, RowState, RunRow } from "../rows.ts";
 import { keyParts } from "../step_words.ts";
-import { type TraceItem, traceItems, type TraceKind, type TraceState } from "./items.ts";
+import { type TraceItem, traceItems } from "./items.ts";
 import type { TraceValue } from "./values.ts";
-
-export type { TraceKind, TraceState } from "./items.ts";
-export type { TraceValue } from "./values.ts";
 
 /** One line of the timeline. */
 export interface TraceRow {
@@ -21,8 +19,8 @@ export interface TraceRow {
   /** The key behind that of the row that it lies below. */
   readonly label: string;
   readonly name: string;
-  readonly kind: TraceKind;
-  readonly state: TraceState;
+  readonly kind: RowKind;
+  readonly state: RowState;
   /** 0 at the top. */
   readonly depth: number;
   /** How many of the rows behind it lie below it. */
@@ -78,7 +76,7 @@ export function tracePage(trace: RunTrace): TracePage {
     status: status === "running" && !owned ? "stopped" : status,
     hasFailed,
     startedAt,
-    ms: items.reduce((end, { at, ms = 0 }) => Math.max(end, at + ms), trace.events.at(-1)?.at ?? 0),
+    ms: items.reduce((end, { row: { at, ms = 0 } }) => Math.max(end, at + ms), trace.events.at(-1)?.at ?? 0),
     usage,
     rows: rowsOf(items),
     counts: countsOf(items),
@@ -95,7 +93,7 @@ function endOf(
 }
 
 function countsOf(items: readonly TraceItem[]): TraceCounts {
-  const count = (fits: (item: TraceItem) => boolean): number => items.filter(fits).length;
+  const count = (fits: (row: RunRow) => boolean): number => items.filter(({ row }) => fits(row)).length;
   return {
     answers: count(({ kind, ms }) => kind === "model" && ms !== undefined),
     calls: count(({ kind }) => kind === "gadget"),
@@ -105,116 +103,86 @@ function countsOf(items: readonly TraceItem[]): TraceCounts {
 }
 
 interface Node {
-  readonly item: TraceItem;
+  /** Absent of a group, which is no row. */
+  readonly item?: TraceItem;
+  readonly key: string;
+  readonly part: string;
   readonly children: Node[];
-  readonly isGroup: boolean;
 }
 
 function rowsOf(items: readonly TraceItem[]): readonly TraceRow[] {
-  const rows: TraceRow[] = [];
-  for (const node of inOrder(treeOf(items))) addRows(rows, node, { depth: 0, above: "" });
-  return rows;
+  return branches(treeOf(items), { depth: 0, above: "" }).flat();
 }
 
 /** Each item below the nearest one that its key goes through; parts such as `turn[2]`, which are no items, are groups. */
 function treeOf(items: readonly TraceItem[]): readonly Node[] {
   const top: Node[] = [];
-  const nodes = new Map<TraceItem, Node>(
-    items.map((item) => [item, { item, children: [], isGroup: false }]),
-  );
+  const nodes = new Map(items.map((item) => {
+    const { key } = item.row;
+    return [item.row, { item, key, part: "", children: [] } as Node] as const;
+  }));
   const byKey = new Map<string, Node>();
-  for (const item of items) {
-    const node = nodes.get(item);
-    if (node !== undefined && item.place === item.key && item.kind !== "skip") byKey.set(item.key, node);
+  for (const [{ key, place, kind }, node] of nodes) {
+    if (place === key && kind !== "skip") byKey.set(key, node);
   }
-  for (const [item, node] of nodes) {
-    const turn = item.turn === undefined ? undefined : nodes.get(item.turn);
-    placeOf(item, { byKey, top: turn?.children ?? top }).push(node);
+  for (const [row, node] of nodes) {
+    let here = (row.turn && nodes.get(row.turn)?.children) ?? top;
+    const parts = keyParts(row.place);
+    for (const [index, part] of parts.slice(0, -1).entries()) {
+      const key = parts.slice(0, index + 1).join("/");
+      const known = byKey.get(key);
+      if (known === undefined && !part.includes("[")) continue;
+      const above = known ?? { key, part, children: [] };
+      if (known === undefined) {
+        byKey.set(key, above);
+        here.push(above);
+      }
+      here = above.children;
+    }
+    here.push(node);
   }
   return top;
 }
 
-function placeOf(
-  item: TraceItem,
-  { byKey, top }: { readonly byKey: Map<string, Node>; readonly top: Node[] },
-): Node[] {
-  let here = top;
-  const parts = keyParts(item.place);
-  for (let length = 1; length < parts.length; length++) {
-    const key = parts.slice(0, length).join("/");
-    const part = parts[length - 1] ?? "";
-    const known = byKey.get(key);
-    if (known === undefined && !part.includes("[")) continue;
-    const node = known ?? newGroup(key, part);
-    if (known === undefined) {
-      byKey.set(key, node);
-      here.push(node);
-    }
-    here = node.children;
-  }
-  return here;
-}
+/** A row, and those that lie below it. */
+type Branch = readonly [TraceRow, ...TraceRow[]];
 
-function newGroup(key: string, part: string): Node {
-  const name = part.replace(/^([a-z]+)\[(\d+)\]/, "$1 $2");
-  return {
-    item: { key, place: key, kind: "group", name, state: "done", at: 0, attempt: 1, values: [], notes: [] },
-    children: [],
-    isGroup: true,
-  };
+interface BranchPlace {
+  readonly depth: number;
+  /** The key of the row that it lies below. */
+  readonly above: string;
 }
 
 /** Siblings by their time; a group has that of what is below it. */
-function inOrder(nodes: readonly Node[]): readonly Node[] {
-  for (const node of nodes) {
-    const below = inOrder(node.children);
-    node.children.splice(0, node.children.length, ...below);
-    if (node.isGroup) span(node);
-  }
-  return [...nodes].sort((a, b) => a.item.at - b.item.at);
+function branches(nodes: readonly Node[], place: BranchPlace): readonly Branch[] {
+  return nodes.map((node) => branchOf(node, place)).sort(([a], [b]) => a.at - b.at);
 }
 
-function span({ item, children }: Node): void {
-  const ends = children.map((child) => child.item.at + (child.item.ms ?? 0));
-  item.at = children.reduce((first, child) => Math.min(first, child.item.at), Infinity);
-  item.ms = ends.reduce((last, end) => Math.max(last, end), item.at) - item.at;
-  const states = new Set(children.map((child) => child.item.state));
-  item.state = (["running", "stopped"] as const).find((state) => states.has(state)) ?? item.state;
+function branchOf(node: Node, { depth, above }: BranchPlace): Branch {
+  const { key, item } = node;
+  const below = branches(node.children, { depth: depth + 1, above: key });
+  const heads = below.map(([head]) => head);
+  const own = item === undefined ? groupOf(node, heads) : rowOf(item);
+  const usages = [own, ...heads].flatMap(({ usage }) => usage ?? []);
+  const usage = usages.length === 0 ? undefined : usages.reduce(addUsage);
+  const label = above !== "" && key.startsWith(`${above}/`) ? key.slice(above.length + 1) : key;
+  const rows = below.flat();
+  return [{ ...own, label, depth, below: rows.length, usage }, ...rows];
 }
 
-/** Gives the usage of the node and of all below it. */
-function addRows(
-  rows: TraceRow[],
-  { item, children }: Node,
-  { depth, above }: { readonly depth: number; readonly above: string },
-): Usage | undefined {
-  const index = rows.length;
-  const own: TraceRow = { ...rowOf(item), label: labelOf(item.key, above), depth, below: 0 };
-  rows.push(own);
-  let usage = item.usage;
-  for (const child of children) {
-    const below = addRows(rows, child, { depth: depth + 1, above: item.key });
-    if (below !== undefined) usage = usage === undefined ? below : addUsage(usage, below);
-  }
-  rows[index] = { ...own, below: rows.length - index - 1, ...(usage === undefined ? {} : { usage }) };
-  return usage;
-}
+type OwnRow = Omit<TraceRow, "label" | "depth" | "below">;
 
 function rowOf(
-  { key, name, kind, state, at, ms, attempt, values, notes }: TraceItem,
-): Omit<TraceRow, "label" | "depth" | "below"> {
-  return {
-    key,
-    name,
-    kind,
-    state,
-    at,
-    ms,
-    attempt,
-    values: [...values, ...notes],
-  };
+  { row: { key, name, kind, state, at, ms, attempt, usage }, values, notes }: TraceItem,
+): OwnRow {
+  return { key, name, kind, state, at, ms, attempt, usage, values: [...values, ...notes] };
 }
 
-function labelOf(key: string, above: string): string {
-  return above !== "" && key.startsWith(`${above}/`) ? key.slice(above.length + 1) : key;
+function groupOf({ key, part }: Node, below: readonly TraceRow[]): OwnRow {
+  const at = Math.min(...below.map((row) => row.at));
+  const end = Math.max(...below.map((row) => row.at + (row.ms ?? 0)));
+  const state = (["running", "stopped"] as const).find((each) => below.some((row) => row.state === each)) ??
+    "done";
+  const name = part.replace(/^([a-z]+)\[(\d+)\]/, "$1 $2");
+  return { key, name, kind: "group", state, at, ms: end - at, attempt: 1, values: [] };
 }

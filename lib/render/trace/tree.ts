@@ -2,7 +2,6 @@ import type { RunEvent, RunSummary, StepRecord, Usage } from "../../core/core.ts
 import { cutToCells } from "../cells.ts";
 import { duration, printableLine, usageWords } from "../shown_text.ts";
 import { callStep, keyParts, stepWord } from "../step_words.ts";
-import { stepEnds } from "./items.ts";
 import { BROKEN_OFF, END_UNKNOWN } from "./values.ts";
 
 /** What a journal has of a run. */
@@ -64,6 +63,16 @@ function logLines(events: readonly RunEvent[]): ReadonlyMap<string, readonly str
     logs.set(key, lines);
   }
   return logs;
+}
+
+/** How steps have ended, by key; not one that has begun anew. */
+export function stepEnds(events: readonly RunEvent[]): ReadonlyMap<string, StepEnd> {
+  const ends = new Map<string, StepEnd>();
+  for (const event of events) {
+    if (event.type === "step-end") ends.set(event.key, event);
+    else if (event.type === "step-start") ends.delete(event.key);
+  }
+  return ends;
 }
 
 /** The run in one line: what it was, how it stands, and what it took. */

@@ -2,8 +2,8 @@ import type { Json, RunEvent, RunSummary, StepRecord } from "../../core/core.ts"
 import { cellWidth, cutToCells, table } from "../cells.ts";
 import { duration, printableLine, usageWords } from "../shown_text.ts";
 import { stepWord } from "../step_words.ts";
-import { stepEnds } from "./items.ts";
-import { traceHead } from "./tree.ts";
+import { saidIn } from "./items.ts";
+import { stepEnds, traceHead } from "./tree.ts";
 import { END_UNKNOWN } from "./values.ts";
 import { OwnTexts } from "../turn_texts.ts";
 
@@ -179,13 +179,6 @@ function turnsOf(events: readonly RunEvent[]): readonly (readonly RunEvent[])[] 
     turns.at(-1)?.push(event);
   }
   return turns;
-}
-
-function saidIn({ outcome }: StepRecord): string | undefined {
-  if (outcome === undefined || !("ok" in outcome)) return undefined;
-  const { ok } = outcome;
-  const text = typeof ok === "object" && ok !== null && "text" in ok ? ok.text : undefined;
-  return typeof text === "string" ? text : undefined;
 }
 
 /** What may not be done twice, and whose end nobody knows. */

@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { type Json, RunNotFoundError, type RunTrace } from "../../core/core.ts";
-import { liveState, updateLive } from "../../render/live/state.ts";
+import { RunRows } from "../../render/rows.ts";
 import { figuresLine } from "../../render/run_tally.ts";
 import { duration, resultText, usageWords } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";
@@ -102,9 +102,9 @@ function isReplayed({ status, kind }: RunState): boolean {
 
 /** The same words as while it ran. */
 function tallyOf({ events }: RunTrace, { ms }: TracePage): string {
-  const live = liveState();
-  for (const event of events) updateLive(live, event);
-  return figuresLine(live.tally, ms);
+  const rows = new RunRows();
+  for (const event of events) rows.take(event);
+  return figuresLine(rows.tally, ms);
 }
 
 function figuresOf({ ms, usage, steps }: RunState): string {

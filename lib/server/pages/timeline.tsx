@@ -3,7 +3,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Block } from "./parts.tsx";
 import { costWords, duration, usageWords } from "../../render/shown_text.ts";
-import type { TraceKind, TracePage, TraceState } from "../../render/trace/page.ts";
+import type { RowKind, RowState } from "../../render/rows.ts";
+import type { TracePage } from "../../render/trace/page.ts";
 import {
   type LimitedRow,
   limitedRows,
@@ -90,7 +91,7 @@ function Scale({ ms }: { readonly ms: number }): JSX.Element {
   );
 }
 
-const STATE_MARKS: Readonly<Record<TraceState, string>> = {
+const STATE_MARKS: { readonly [state in RowState]?: string } = {
   done: "\u2713",
   failed: "\u2717",
   skipped: "\u2013",
@@ -101,10 +102,10 @@ const STATE_MARKS: Readonly<Record<TraceState, string>> = {
 };
 
 /** What needs no word in front of its name. */
-const PLAIN_KINDS: ReadonlySet<TraceKind> = new Set(["step", "turn", "group"]);
+const PLAIN_KINDS: ReadonlySet<RowKind> = new Set(["step", "turn", "group"]);
 
 /** What is no step, so that nobody wants its key. */
-const WITHOUT_PLACE: ReadonlySet<TraceKind> = new Set([
+const WITHOUT_PLACE: ReadonlySet<RowKind> = new Set([
   "turn",
   "group",
   "skip",

@@ -7,7 +7,7 @@ import {
   toldMs,
   type Usage,
 } from "../../core/core.ts";
-import { keyOf } from "../../render/plain_lines.ts";
+import { keyOf } from "../../render/rows.ts";
 import { EXIT, EXIT_OF_REASON } from "../exit_code.ts";
 
 /** What `--json` says of one call. */

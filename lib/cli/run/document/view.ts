@@ -1,15 +1,8 @@
 import type { RunEvent } from "../../../core/core.ts";
 import type { Terminal } from "../../../host/terminal/terminal.ts";
-import { renderDocument } from "../../../render/document/frame.ts";
-import { DocumentLines, mergedBlock } from "../../../render/document/lines.ts";
-import {
-  type DocumentState,
-  documentState,
-  type IsReused,
-  operationOf,
-  updateDocument,
-} from "../../../render/document/state.ts";
-import type { FrameSize } from "../../../render/live/line.ts";
+import { type FrameSize, renderDocument } from "../../../render/frame.ts";
+import { DocumentLines, mergedBlock } from "../../../render/lines.ts";
+import { isNested } from "../../../render/rows.ts";
 import { longText } from "../../../render/shown_text.ts";
 import { FrameView } from "../screen.ts";
 import { linesView, type RunView, wantsLiveView } from "../view.ts";
@@ -18,19 +11,17 @@ import { linesView, type RunView, wantsLiveView } from "../view.ts";
 export function documentView(
   terminal: Terminal,
   flags: { readonly quiet: boolean; readonly jsonl?: boolean },
-  options: { readonly isReused?: IsReused } = {},
+  options: { readonly isReused?: (key: string) => boolean } = {},
 ): RunView {
-  const { isReused = () => false } = options;
-  if (wantsLiveView(terminal, flags)) {
-    return new DocumentScreen(terminal, isReused);
-  }
+  const { isReused } = options;
+  if (wantsLiveView(terminal, flags)) return new DocumentScreen(terminal, isReused);
   return plainDocumentView(terminal, { ...flags, isReused });
 }
 
 /** The same as lines, as they come. */
 export function plainDocumentView(
   { stderr }: Terminal,
-  options: { readonly quiet: boolean; readonly isReused?: IsReused },
+  options: { readonly quiet: boolean; readonly isReused?: (key: string) => boolean },
 ): RunView {
   return linesView(stderr, new DocumentLines(options));
 }
@@ -40,13 +31,15 @@ const MAX_FINAL_ROWS = 200;
 
 /** The live view of a document's run on stderr: what comes into the document, and what goes wrong, scrolls away above the frame of its operations. */
 class DocumentScreen extends FrameView implements RunView {
-  readonly #isReused: IsReused;
-  readonly #state: DocumentState = documentState();
-  readonly #problems = new DocumentLines({ problemsOnly: true });
+  readonly #problems: DocumentLines;
 
-  constructor(terminal: Terminal, isReused: IsReused) {
-    super(terminal, (size) => this.#state.rows.length === 0 ? [] : renderDocument(this.#state, size));
-    this.#isReused = isReused;
+  constructor(terminal: Terminal, isReused?: (key: string) => boolean) {
+    super(terminal, (size) => this.#count() === 0 ? [] : renderDocument(this.#problems.rows, size));
+    this.#problems = new DocumentLines({ problemsOnly: true, isReused });
+  }
+
+  #count(): number {
+    return this.#problems.rows.all.filter(isNested).length;
   }
 
   override notice(text: string): Promise<void> {
@@ -60,7 +53,6 @@ class DocumentScreen extends FrameView implements RunView {
   event(event: RunEvent): Promise<void> {
     this.frame.setTime(event.at);
     this.frame.writeAbove(this.#above(event));
-    updateDocument(this.#state, event, this.#isReused);
     if (event.type === "call-log") return this.log(event.invocationId, event.text);
     return Promise.resolve();
   }
@@ -77,7 +69,7 @@ class DocumentScreen extends FrameView implements RunView {
   /** That of an error is its line once more, which is told by itself. */
   #merged(event: Extract<RunEvent, { type: "block-merge" }>): string {
     if (event.step.endsWith("/error")) return "";
-    const { name = event.step, depth = 0 } = operationOf(this.#state, event.step) ?? {};
+    const { name = event.step, depth = 0 } = this.#problems.rows.operationOf(event.step) ?? {};
     return mergedBlock(event, { name, depth, paint: this.paint });
   }
 
@@ -86,9 +78,11 @@ class DocumentScreen extends FrameView implements RunView {
   }
 
   #lastFrame(size: FrameSize): readonly string[] {
-    const { rows } = this.#state;
-    if (rows.length === 0) return [];
-    const height = rows.length <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 16 : size.rows;
-    return renderDocument(this.#state, { ...size, rows: height });
+    const count = this.#count();
+    if (count === 0) return [];
+    return renderDocument(this.#problems.rows, {
+      ...size,
+      rows: count <= MAX_FINAL_ROWS ? MAX_FINAL_ROWS + 16 : size.rows,
+    });
   }
 }
