@@ -1,8 +1,7 @@
 // What the pages of a run and `orrery trace` make of its events, however they came: the state of a page, rows, trees, and two runs beside each other.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { type PageFrame, RunState } from "../lib/browser/run_state.ts";
-import { stepName } from "../lib/browser/step_name.ts";
+import { type PageFrame, RunState, stepName } from "../lib/browser/run_state.ts";
 import { isNested } from "../lib/render/rows.ts";
 import { comparedRows } from "../lib/render/trace/compare.ts";
 import { fairShare, htmlBytes, limitedRows } from "../lib/render/trace/limit.ts";

@@ -2,16 +2,12 @@
 // A conversation with an agent: what was said, the answer as it comes, and the field for what is said next.
 import { isRecord } from "../core/json.ts";
 import { stateWord } from "../render/step_words.ts";
-import { AskPanel } from "./ask_panel.ts";
-import { el, findAll, isAtEnd, maybeFind } from "./dom.ts";
-import { followEvents } from "./event_feed.ts";
-import { FrameLoop } from "./frame_loop.ts";
-import { tellConnection } from "./live.ts";
+import { el, findAll, maybeFind } from "./dom.ts";
 import { rowsOf, RowView } from "./row_view.ts";
-import { RunClock } from "./run_clock.ts";
-import { RunState } from "./run_state.ts";
-import { showParts, showStatus } from "./run_status.ts";
+import { RunFeed, showParts, showStatus, tellProblem } from "./run_feed.ts";
+import type { RunState } from "./run_state.ts";
 import { getJson, postJson, type ServerAnswer, UNREACHABLE } from "./server_calls.ts";
+import { TextView } from "./text_view.ts";
 
 /** How near to its end counts as there, px. */
 const NEAR_PX = 60;
@@ -31,15 +27,21 @@ interface Said {
 /** What was said, in an element that scrolls. */
 class ChatLog {
   readonly #root: HTMLElement;
-  /** What is on its way, by step; and what was sent and has no place in the log yet. */
-  readonly #open = new Map<string, HTMLElement>();
+  /** What is on its way, and what is whole. */
+  readonly #texts: TextView;
+  /** What was sent and has no place in the log yet. */
   #pending: HTMLElement | undefined;
-  /** How many of the whole texts are in it. */
-  #whole = 0;
 
   constructor(root: HTMLElement) {
     this.#root = root;
     this.#pending = maybeFind("[data-sent]", HTMLElement, root);
+    this.#texts = new TextView(root, {
+      takes: (text) => text.isOwn && (!("n" in text) || text.n > 0 && !this.#has(text.n)),
+      wordsOf: (_, text) => text,
+      make: (words) => bubble({ role: "assistant", text: words }),
+      ended: (element, { n }) => element.dataset.n = String(n),
+      nearPx: NEAR_PX,
+    });
     this.#root.scrollTop = this.#root.scrollHeight;
   }
 
@@ -58,18 +60,7 @@ class ChatLog {
   }
 
   update(state: RunState): void {
-    const wasAtEnd = isAtEnd(this.#root, NEAR_PX);
-    for (const { n, text, step, isOwn } of state.texts.slice(this.#whole)) {
-      if (isOwn && n > 0) this.#say({ n, text, step });
-    }
-    this.#whole = state.texts.length;
-    for (const [step, { text, isOwn }] of state.open) if (isOwn) this.#grow(step, text);
-    for (const [step, item] of this.#open) {
-      if (state.open.has(step)) continue;
-      item.remove();
-      this.#open.delete(step);
-    }
-    if (wasAtEnd) this.#root.scrollTop = this.#root.scrollHeight;
+    this.#texts.update(state);
   }
 
   /** The log as the server has it: it lists what was sent when the turn has gone through. @param options.isUnfinished it can be tried again */
@@ -96,32 +87,11 @@ class ChatLog {
   #has(n: number): boolean {
     return this.#root.querySelector(`[data-n="${n}"]`) !== null;
   }
-
-  #say({ n, text, step }: { readonly n: number; readonly text: string; readonly step: string }): void {
-    if (this.#has(n)) return;
-    this.#open.get(step)?.remove();
-    this.#open.delete(step);
-    this.#root.append(bubble({ n, role: "assistant", text }));
-  }
-
-  #grow(step: string, text: string): void {
-    const known = this.#open.get(step);
-    if (known === undefined) {
-      const item = bubble({ role: "assistant", text });
-      item.dataset.open = "";
-      item.setAttribute("aria-busy", "true"); // else each piece of it would be read out
-      this.#open.set(step, item);
-      this.#root.append(item);
-      return;
-    }
-    const words = maybeFind(".chat-text", HTMLElement, known);
-    if (words !== undefined && words.textContent !== text) words.textContent = text;
-  }
 }
 
 /** As the server makes them. */
 function bubble(
-  { n, role, text }: { readonly n?: number; readonly role: string; readonly text: string },
+  { n, role, text }: { readonly n?: number; readonly role: string; readonly text: string | Text },
 ): HTMLElement {
   const who = role === "user" ? "You" : "Agent";
   return el(
@@ -138,13 +108,9 @@ class ChatPage {
   readonly #log: ChatLog;
   readonly #form: HTMLFormElement;
   readonly #field: HTMLTextAreaElement;
-  readonly #state = new RunState();
-  readonly #clock = new RunClock();
-  readonly #loop = new FrameLoop(() => this.#show(), { isTicking: () => this.#isBusy && !this.#isLost });
+  readonly #feed: RunFeed;
   readonly #rows: RowView | undefined;
-  readonly #asks: AskPanel | undefined;
   #isBusy = false;
-  #isLost = false;
   /** A turn of this page is under way: its answer says how it went. */
   #isOwnTurn = false;
   #sureTimer: ReturnType<typeof setTimeout> | undefined;
@@ -156,13 +122,17 @@ class ChatPage {
   }) {
     this.#id = root.dataset.chatPage ?? "";
     this.#path = `/v1/conversations/${encodeURIComponent(this.#id)}`;
+    this.#feed = new RunFeed({
+      path: this.#path,
+      show: () => this.#show(),
+      isRunning: () => this.#isBusy,
+      ended: () => void this.#lookAgain(),
+    });
     this.#log = new ChatLog(parts.log);
     this.#form = parts.form;
     this.#field = parts.field;
     const rows = maybeFind("[data-chat-rows]");
     this.#rows = rows && new RowView(rows);
-    const asks = maybeFind("[data-chat-asks]");
-    this.#asks = asks && new AskPanel(asks, { run: this.#id });
     this.#isBusy = root.dataset.chatStatus === "running";
   }
 
@@ -179,20 +149,7 @@ class ChatPage {
     for (const button of findAll("button[data-chat-do]", HTMLButtonElement)) {
       button.addEventListener("click", () => void this.#do(button.dataset.chatDo ?? ""));
     }
-    followEvents(`${this.#path}/events`, {
-      take: (frame) => {
-        if (!this.#state.take(frame)) return;
-        this.#clock.set(this.#state.at);
-        this.#loop.due();
-      },
-      connected: (isConnected) => {
-        if (!isConnected && this.#isBusy) this.#clock.stop();
-        this.#isLost = !isConnected;
-        tellConnection("run", isConnected);
-        this.#loop.due();
-      },
-      over: () => void this.#lookAgain(),
-    });
+    this.#feed.follow();
     addEventListener("server-again", () => void this.#lookAgain());
     if (matchMedia("(hover: hover)").matches) this.#field.focus(); // a keyboard on the glass would cover half the page
   }
@@ -211,7 +168,7 @@ class ChatPage {
   async #do(what: string): Promise<void> {
     if (what === "retry") await this.#turn("retry", {});
     else if (what === "cancel") {
-      tell(await postJson(`/v1/runs/${encodeURIComponent(this.#state.run ?? this.#id)}/cancel`, {}));
+      tell(await postJson(`/v1/runs/${encodeURIComponent(this.#feed.state.run ?? this.#id)}/cancel`, {}));
     } else if (what === "back") await this.#back();
   }
 
@@ -249,7 +206,7 @@ class ChatPage {
   }
 
   #isRunning(): boolean {
-    return this.#state.status === "running" || this.#state.status === "waiting" && this.#isBusy;
+    return this.#feed.state.status === "running" || this.#feed.state.status === "waiting" && this.#isBusy;
   }
 
   async #lookAgain(): Promise<void> {
@@ -264,10 +221,10 @@ class ChatPage {
     if (typeof status === "string") {
       showState(status, interrupted === true ? "stopped" : stateWord({ status }));
       this.#isBusy = status === "running";
-      this.#state.stand(this.#isBusy);
-      this.#loop.due();
+      this.#feed.state.stand(this.#isBusy);
+      this.#feed.due();
     }
-    if (typeof error === "string") tell({ ok: false, status: 0, code: "", problem: error });
+    if (typeof error === "string") tellProblem(error);
     for (const shown of isRecord(slots) ? findAll("[data-chat-slots]") : []) {
       shown.textContent = JSON.stringify(slots, null, 2);
     }
@@ -276,19 +233,17 @@ class ChatPage {
   #busy(isBusy: boolean): void {
     this.#isBusy = isBusy;
     if (isBusy) showState("running");
-    this.#loop.due();
+    this.#feed.due();
   }
 
   #show(): void {
     this.#lookWhenOther();
-    this.#log.update(this.#state);
-    this.#asks?.update(this.#state.asks);
-    if (this.#isBusy) showStatus(stateWord({ status: "running", asks: { length: this.#state.asks.size } }));
-    this.#rows?.update(this.#state, this.#clock.at({ isRunning: this.#isBusy && !this.#isLost }));
-    for (const steps of findAll("[data-chat-steps]")) {
-      steps.hidden = rowsOf(this.#state).length === 0;
-    }
-    for (const busy of findAll("[data-chat-busy]")) busy.hidden = !this.#isBusy || this.#state.asks.size > 0;
+    const { state, now } = this.#feed;
+    this.#log.update(state);
+    if (this.#isBusy) showStatus(stateWord({ status: "running", asks: { length: state.asks.size } }));
+    this.#rows?.update(state, now);
+    for (const steps of findAll("[data-chat-steps]")) steps.hidden = rowsOf(state).length === 0;
+    for (const busy of findAll("[data-chat-busy]")) busy.hidden = !this.#isBusy || state.asks.size > 0;
   }
 }
 
@@ -300,12 +255,8 @@ function showState(status: string, word: string = status): void {
 
 /** A problem is told until the next answer. */
 function tell(answer: ServerAnswer): void {
-  const note = maybeFind("[data-run-problem]");
-  if (note === undefined) return;
-  const isSaid = !answer.ok && answer.code === UNREACHABLE &&
-    maybeFind("[data-run-lost]:not([hidden])");
-  note.hidden = answer.ok || Boolean(isSaid);
-  note.textContent = answer.ok ? "" : answer.problem;
+  const isSaid = !answer.ok && answer.code === UNREACHABLE && maybeFind("[data-run-lost]:not([hidden])");
+  tellProblem(answer.ok || isSaid ? "" : answer.problem);
 }
 
 function saidIn(messages: unknown): readonly Said[] {

@@ -77,11 +77,6 @@ export function findAll(
   return [...root.querySelectorAll(selector)].filter((found) => found instanceof type);
 }
 
-/** Whether the end of what scrolls is in sight, or nearly: so many px. */
-export function isAtEnd({ scrollTop, scrollHeight, clientHeight }: Element, nearPx: number): boolean {
-  return scrollHeight - scrollTop - clientHeight < nearPx;
-}
-
 /** Whether the reader is typing: letters are no keys then. */
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement &&

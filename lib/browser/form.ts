@@ -5,15 +5,15 @@
 // browser posts it, and goes where the server says.
 
 import { el, findAll, maybeFind } from "./dom.ts";
+import { isRecord } from "../core/json.ts";
+import { answerOf, postJson, type ServerAnswer } from "./server_calls.ts";
 
 const PREFIX = "in:";
 
-/** What the server answers, as far as it is looked at. */
-interface Answer {
-  readonly url?: string;
-  readonly detail?: string;
-  readonly title?: string;
-  readonly fields?: readonly { readonly pointer: string; readonly message: string }[];
+/** What is wrong with a field. */
+interface FieldProblem {
+  readonly pointer: string;
+  readonly message: string;
 }
 
 const form = maybeFind("form[data-run-form]", HTMLFormElement);
@@ -44,9 +44,11 @@ async function send(form: HTMLFormElement): Promise<void> {
   tell(form, []);
   if (wrong.length > 0) return tell(form, wrong);
   await busy(form, async () => {
-    const answer = await post(form.action, new URLSearchParams(texts(form)));
-    if (answer.url === undefined) refuse(form, answer);
-    else await leave(answer.url);
+    const headers = { accept: "application/json, application/problem+json" };
+    const body = new URLSearchParams(texts(form));
+    const answer = await answerOf(fetch(form.action, { method: "POST", headers, body }));
+    if (typeof answer.value.url === "string") await leave(answer.value.url);
+    else refuse(form, answer);
   });
 }
 
@@ -58,7 +60,7 @@ async function leave(url: string): Promise<void> {
 }
 
 /** What is said of the fields that need a value and have none. */
-function missing(form: HTMLFormElement): NonNullable<Answer["fields"]> {
+function missing(form: HTMLFormElement): readonly FieldProblem[] {
   if (maybeFind("[name=json]", HTMLTextAreaElement, form)?.value.trim()) return [];
   return controls(form)
     .filter((control) => control.required && control.value.trim() === "")
@@ -81,48 +83,35 @@ function texts(form: HTMLFormElement): [string, string][] {
   );
 }
 
-async function post(url: string, body: URLSearchParams | string): Promise<Answer> {
-  const json = { accept: "application/json, application/problem+json" };
-  try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: typeof body === "string" ? { ...json, "content-type": "application/json" } : json,
-      body,
-    });
-    if (response.status === 401) {
-      dispatchEvent(new Event("server-out"));
-      return { detail: "The session is over: log in again." };
-    }
-    return await response.json();
-  } catch (error) {
-    return {
-      detail: `The server does not answer: ${error instanceof Error ? error.message : String(error)}`,
-    };
-  }
-}
-
-function refuse(form: HTMLFormElement, { fields = [], detail = "", title = "" }: Answer): void {
+function refuse(form: HTMLFormElement, answer: ServerAnswer): void {
+  const detail = answer.ok ? "" : answer.problem;
+  const { fields: all } = answer.value;
+  const fields = Array.isArray(all) ? all.filter((each) => isRecord(each)).flatMap(fieldProblem) : [];
   const placed = fields.filter(({ pointer }) => controlOf(form, pointer) !== undefined);
   tell(form, placed);
-  if (isOfModel(form, { fields, detail })) return;
+  if (fields.length === 0 && isOfModel(form, detail)) return;
   const box = maybeFind("[data-form-problem]", HTMLElement, form);
   if (box === undefined || (placed.length > 0 && placed.length === fields.length)) return;
   box.hidden = false;
-  box.replaceChildren(el("pre", {}, detail || title || "It could not be started"));
+  box.replaceChildren(el("pre", {}, detail || "It could not be started"));
+}
+
+function fieldProblem({ pointer, message }: Readonly<Record<string, unknown>>): readonly FieldProblem[] {
+  return typeof pointer === "string" ? [{ pointer, message: String(message) }] : [];
 }
 
 /** A problem that names the model that was typed stands beside it. */
-function isOfModel(form: HTMLFormElement, { fields = [], detail = "" }: Answer): boolean {
+function isOfModel(form: HTMLFormElement, detail: string): boolean {
   const model = maybeFind("input[name=model]", HTMLInputElement, form);
   const typed = model?.value.trim() ?? "";
-  if (model === undefined || typed === "" || fields.length > 0 || !detail.includes(typed)) return false;
+  if (model === undefined || typed === "" || !detail.includes(typed)) return false;
   markWrong(model, detail);
   model.focus();
   return true;
 }
 
 /** Says at each field what is wrong with it, and leads to the first. */
-function tell(form: HTMLFormElement, problems: NonNullable<Answer["fields"]>): void {
+function tell(form: HTMLFormElement, problems: readonly FieldProblem[]): void {
   for (const control of controls(form)) clear(control);
   const box = maybeFind("[data-form-problem]", HTMLElement, form);
   if (box !== undefined) box.hidden = true;
@@ -181,13 +170,14 @@ async function showText(form: HTMLFormElement, path: string): Promise<void> {
       name.startsWith(PREFIX) && value !== "" ? [[pointerName(name), value]] : []
     ),
   );
-  const answer: Answer & { readonly text?: string } = await post(`${path}/render`, JSON.stringify({ input }));
+  const answer = await postJson(`${path}/render`, { input });
+  const { text } = answer.value;
   const section = maybeFind("[data-rendered-section]");
   const shown = maybeFind("[data-rendered]");
-  if (answer.text === undefined || section === undefined || shown === undefined) return refuse(form, answer);
+  if (typeof text !== "string" || section === undefined || shown === undefined) return refuse(form, answer);
   tell(form, []);
   section.hidden = false;
-  shown.textContent = answer.text;
+  shown.textContent = text;
   section.scrollIntoView({ block: "nearest" });
 }
 

@@ -4,15 +4,16 @@
 // has open one follows the events and tells the others: a server has six connections for a browser, and each page that follows keeps one.
 
 import { isRecord } from "../core/json.ts";
+import { startCards } from "./ask_panel.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
-import { asksIn } from "./event_feed.ts";
+import type { PageAsk } from "./run_state.ts";
 import { getJson } from "./server_calls.ts";
 
 /** A run that waits for a person. */
 interface WaitingRun {
   readonly id: string;
   readonly kind: string;
-  readonly questions: readonly string[];
+  readonly asks: readonly PageAsk[];
 }
 
 /** As the server tells it. */
@@ -59,9 +60,8 @@ function tellAll(told: unknown): void {
   take(told, { isOwn: true });
 }
 
-function take(told: unknown, { isOwn }: { readonly isOwn: boolean }): void {
-  const now = projectIn(told);
-  if (now === undefined) return;
+function take(now: unknown, { isOwn }: { readonly isOwn: boolean }): void {
+  if (!isProject(now)) return;
   const before = last;
   last = now;
   if (before !== undefined && before.server !== now.server) {
@@ -74,26 +74,13 @@ function take(told: unknown, { isOwn }: { readonly isOwn: boolean }): void {
   if (before !== undefined && isOwn) notify(now, before);
 }
 
-function projectIn(told: unknown): ProjectNow | undefined {
-  if (!isRecord(told) || !Array.isArray(told.waiting)) return undefined;
-  const { server, version, active } = told;
-  if (typeof server !== "string" || typeof version !== "number" || typeof active !== "number") {
-    return undefined;
-  }
-  const waiting = told.waiting.flatMap((run: unknown): WaitingRun[] =>
-    isRecord(run)
-      ? [{
-        id: String(run.id),
-        kind: String(run.kind),
-        questions: asksIn(run.asks).map(({ question }) => question),
-      }]
-      : []
-  );
-  return { server, version, active, waiting };
+/** It comes from our own server. */
+function isProject(told: unknown): told is ProjectNow {
+  return isRecord(told) && Array.isArray(told.waiting);
 }
 
 function count(runs: readonly WaitingRun[]): number {
-  return runs.reduce((sum, { questions }) => sum + questions.length, 0);
+  return runs.reduce((sum, { asks }) => sum + asks.length, 0);
 }
 
 const title = document.title.replace(/^\(\d+\) /, "");
@@ -122,7 +109,7 @@ function waitingWords(runs: readonly WaitingRun[]): readonly (Text | HTMLElement
   if (first === undefined) return [];
   return asks > 1
     ? [new Text(`${asks} questions wait: `), el("a", { href: "/asks" }, "answer them")]
-    : [new Text("A question waits: "), el("a", { href: pathOf(first) }, first.questions[0] ?? "")];
+    : [new Text("A question waits: "), el("a", { href: pathOf(first) }, first.asks[0]?.question)];
 }
 
 function pathOf({ id, kind }: WaitingRun): string {
@@ -133,8 +120,8 @@ function pathOf({ id, kind }: WaitingRun): string {
 function notify({ waiting }: ProjectNow, before: ProjectNow): void {
   if (!("Notification" in globalThis) || Notification.permission !== "granted" || document.hasFocus()) return;
   for (const run of waiting) {
-    const known = before.waiting.find(({ id }) => id === run.id)?.questions ?? [];
-    for (const question of run.questions.slice(known.length)) {
+    const known = before.waiting.find(({ id }) => id === run.id)?.asks ?? [];
+    for (const { question } of run.asks.slice(known.length)) {
       try {
         const told = new Notification("A question waits", { body: question, tag: run.id });
         told.onclick = () => {
@@ -158,17 +145,19 @@ let isLooking = false;
 let isLate = false;
 const shownAs = new WeakMap<Element, string>();
 
-/** Puts the lists of this page as the server has them now; what was begun in a question stays. */
-async function look(): Promise<void> {
+/** Puts the lists and questions of this page as the server has them now, on this page or on another; what was begun in a question stays. */
+export async function look(): Promise<void> {
   const regions = findAll("[data-live]");
   if (regions.length === 0) return;
   isLate = isLooking;
   if (isLooking) return;
   isLooking = true;
-  const fresh = await pageNow();
   for (const region of regions) {
-    const found = fresh?.querySelector(`[data-live="${region.dataset.live ?? ""}"]`);
-    if (found instanceof HTMLElement === false || shownAs.get(region) === found.innerHTML) continue;
+    const { live = "", liveOn } = region.dataset;
+    const fresh = await pageAt(liveOn ?? location.href);
+    if (fresh === undefined) continue;
+    const found = maybeFind(`[data-live="${live}"], [data-asks="${live}"]`, HTMLElement, fresh) ?? el("div");
+    if (shownAs.get(region) === found.innerHTML) continue;
     shownAs.set(region, found.innerHTML);
     swap(region, found);
   }
@@ -179,6 +168,7 @@ async function look(): Promise<void> {
 function swap(region: HTMLElement, fresh: HTMLElement): void {
   const { activeElement } = document;
   const link = activeElement instanceof HTMLAnchorElement ? activeElement.getAttribute("href") : null;
+  const hadFocus = region.contains(activeElement);
   for (const card of findAll("form[data-ask]", HTMLElement, fresh)) {
     const { ask, askRun } = card.dataset;
     const known = findAll("form[data-ask]", HTMLElement, region).find(({ dataset }) =>
@@ -187,20 +177,21 @@ function swap(region: HTMLElement, fresh: HTMLElement): void {
     if (known !== undefined) card.replaceWith(known);
   }
   region.replaceChildren(...fresh.childNodes);
-  document.dispatchEvent(new Event("live"));
   if (activeElement instanceof HTMLElement && activeElement.isConnected) activeElement.focus();
   else if (link !== null) {
     findAll("a[href]", HTMLElement, region).find((each) => each.getAttribute("href") === link)?.focus();
-  }
+  } else if (hadFocus) maybeFind("main")?.focus();
+  startCards();
+  document.dispatchEvent(new Event("live"));
 }
 
-/** The page again: a text of markup would be one that the page's policy forbids to read. */
-function pageNow(): Promise<Document | undefined> {
+/** A page as it is now: a text of markup would be one that the page's policy forbids to read. */
+function pageAt(path: string): Promise<Document | undefined> {
   const { promise, resolve } = Promise.withResolvers<Document | undefined>();
   const request = new XMLHttpRequest();
   request.responseType = "document";
   request.onloadend = () => resolve(request.status === 200 ? request.responseXML ?? undefined : undefined);
-  request.open("GET", location.href);
+  request.open("GET", path);
   request.send();
   return promise;
 }
@@ -248,5 +239,6 @@ channel.postMessage("hello");
 if ("locks" in navigator) void navigator.locks.request("orrery", follow);
 else void follow();
 setInterval(() => {
-  if (document.visibilityState === "visible" && lost.size === 0 && news !== "out") void look();
+  const hasLists = maybeFind("[data-live]:not([data-live-on])") !== undefined;
+  if (hasLists && document.visibilityState === "visible" && lost.size === 0 && news !== "out") void look();
 }, LOOK_MS);

@@ -99,21 +99,13 @@ function wordsOf(row: RunRow, state: RunState, now: number): RowWords {
   const given = {
     state: state.rows.stateOf(row),
     time: ms === undefined ? "" : duration(ms),
-    note: firstLine(note),
+    note: note.split("\n", 1)[0] ?? "",
     depth: 0,
   };
   const tokens = (usage: Usage | undefined): string => usage === undefined ? "" : usageWords(usage);
   if (isTree(state)) return { ...given, name: nameWords(row), second: tokens(inside), depth };
   if (call === undefined) return { ...given, name: answer?.model ?? name, second: tokens(answer) };
-  const { id, progress } = call;
-  const words = progress === undefined ? given.note : progressWords(progress);
+  const { id, progress: { done, total } = {} } = call;
+  const words = done === undefined ? given.note : total === undefined ? String(done) : `${done} of ${total}`;
   return { ...given, name: id, second: name, note: words };
-}
-
-function progressWords({ done, total }: { readonly done: number; readonly total?: number }): string {
-  return total === undefined ? String(done) : `${done} of ${total}`;
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
 }

@@ -5,75 +5,60 @@
 import { resultText } from "../render/shown_text.ts";
 import { stateWord } from "../render/step_words.ts";
 import { figuresLine } from "../render/run_tally.ts";
-import { AskPanel } from "./ask_panel.ts";
-import { DocumentView } from "./document_view.ts";
-import { tellConnection } from "./live.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
-import { followEvents } from "./event_feed.ts";
-import { FrameLoop } from "./frame_loop.ts";
 import { GraphView } from "./graph_view.ts";
+import { tellConnection } from "./live.ts";
 import { rowsOf, RowView } from "./row_view.ts";
-import { RunClock } from "./run_clock.ts";
-import { RunState } from "./run_state.ts";
-import { showParts, showStatus } from "./run_status.ts";
+import { RunFeed, showParts, showStatus, tellProblem } from "./run_feed.ts";
+import { type BlockMerge, type RunState, stepName } from "./run_state.ts";
 import { getJson, postJson } from "./server_calls.ts";
-import { stepName } from "./step_name.ts";
 import { TextView } from "./text_view.ts";
+
+/** How near to the end of the texts counts as there, px. */
+const NEAR_PX = 24;
 
 /** How long the server lets a question for the end of a run wait, s. */
 const WAIT_S = 30;
 
-/** A part of the page with what shows it. */
-interface View {
-  readonly section: HTMLElement;
-  update(state: RunState, now: number): void;
-  readonly isUsed: (state: RunState) => boolean;
-}
+/** Shows a part of what is known. */
+type View = (state: RunState, now: number) => void;
 
 class RunPage {
   readonly #path: string;
-  readonly #state = new RunState();
-  readonly #clock = new RunClock();
-  readonly #loop = new FrameLoop(() => this.#show(), { isTicking: () => this.#isRunning });
-  readonly #views: readonly View[];
+  readonly #feed: RunFeed;
+  readonly #views = viewsOf();
   /** How it ended stands on the page. */
   readonly #wasOver: boolean;
   #isOver = false;
-  #isLost = false;
   #isAsked = false;
   #leave: () => void = () => {};
 
   constructor(id: string, { wasOver }: { readonly wasOver: boolean }) {
     this.#path = `/v1/runs/${encodeURIComponent(id)}`;
-    this.#views = viewsOf(id);
-    this.#wasOver = wasOver;
-    this.#isOver = wasOver;
-  }
-
-  follow(): void {
-    this.#leave = followEvents(`${this.#path}/events`, {
-      take: (frame) => {
-        if (!this.#state.take(frame)) return;
-        this.#clock.set(this.#state.at);
-        if (this.#wasOver) this.#state.asks.clear();
-        this.#loop.due();
-        const { end } = this.#state;
-        if (end?.status === "stopped") void this.#isItOver();
-        else if (end !== undefined && !this.#wasOver) this.#end(end.status);
-      },
-      connected: (isConnected) => {
-        if (!isConnected && this.#isRunning) this.#clock.stop();
-        this.#isLost = !isConnected;
-        tellConnection("run", isConnected || this.#isOver);
-        this.#loop.due();
-      },
-      over: () => void this.#lookAgain(),
+    this.#wasOver = this.#isOver = wasOver;
+    this.#feed = new RunFeed({
+      path: this.#path,
+      show: () => this.#show(),
+      isRunning: () => this.#state.status === "running" && !this.#isOver,
+      isOver: () => this.#isOver,
+      took: () => this.#took(),
+      ended: () => void this.#lookAgain(),
     });
   }
 
-  /** As far as anybody here knows. */
-  get #isRunning(): boolean {
-    return this.#state.status === "running" && !this.#isOver && !this.#isLost;
+  get #state(): RunState {
+    return this.#feed.state;
+  }
+
+  follow(): void {
+    this.#leave = this.#feed.follow();
+  }
+
+  #took(): void {
+    const { asks, end } = this.#state;
+    if (this.#wasOver) asks.clear();
+    if (end?.status === "stopped") void this.#isItOver();
+    else if (end !== undefined && !this.#wasOver) this.#end(end.status);
   }
 
   /** There is nothing to come behind it, and a stream that has ended would be opened again. */
@@ -83,7 +68,7 @@ class RunPage {
     this.#leave();
     tellConnection("run", true);
     this.#state.asks.clear();
-    this.#loop.due();
+    this.#feed.due();
     this.#state.stand(false);
     showEnd(status);
     if (status === "failed") void this.#canItGoOn();
@@ -124,26 +109,22 @@ class RunPage {
 
   /** It may go on, or not: nobody here is told any more. */
   #loseSight(): void {
-    this.#isLost = true;
+    this.#feed.isLost = true;
     showEnd("not known");
-    this.#loop.due();
+    this.#feed.due();
   }
 
   #show(): void {
     const state = this.#state;
-    const now = this.#clock.at({ isRunning: this.#isRunning });
+    const { now, isLost } = this.#feed;
     if (!this.#isOver) {
       const asks = { length: state.asks.size };
-      showStatus(this.#isLost ? "not known" : stateWord({ status: state.status, asks }));
+      showStatus(isLost ? "not known" : stateWord({ status: state.status, asks }));
     }
     for (const tally of this.#wasOver ? [] : findAll("[data-run-tally]")) {
       tally.textContent = figuresLine(state.rows.tally, now);
     }
-    for (const view of this.#views) {
-      if (!view.isUsed(state)) continue;
-      view.section.hidden = false;
-      view.update(state, now);
-    }
+    for (const view of this.#views) view(state, now);
     showResult(state);
     if (this.#wasOver && state.end !== undefined) {
       maybeFind("[data-run-late]")?.removeAttribute("data-run-late");
@@ -151,37 +132,83 @@ class RunPage {
   }
 }
 
-function viewsOf(id: string): readonly View[] {
-  const views: View[] = [];
-  const add = (
+/** Those of the parts that the page has; a part is hidden until there is something in it. */
+function viewsOf(): readonly View[] {
+  const view = (
     name: string,
-    isUsed: View["isUsed"],
+    isUsed: (state: RunState) => boolean,
     make: (root: HTMLElement) => { update(state: RunState, now: number): void },
-  ): void => {
+  ): readonly View[] => {
     const section = maybeFind(`[data-run-part="${name}"]`);
     const root = section && maybeFind("[data-run-view]", HTMLElement, section);
-    if (section === undefined || root === undefined) return;
-    const view = make(root);
-    views.push({ section, isUsed, update: (state, now) => view.update(state, now) });
+    if (section === undefined || root === undefined) return [];
+    const made = make(root);
+    return [(state, now) => {
+      if (!isUsed(state)) return;
+      section.hidden = name === "text" && isResultAlone(state);
+      made.update(state, now);
+    }];
   };
-  add("asks", () => true, (root) => {
-    const panel = new AskPanel(root, { run: id });
-    return { update: ({ asks }) => panel.update(asks) };
-  });
-  add("text", (state) => state.texts.length + state.open.size > 0, (root) => {
-    const texts = new TextView(root, { titleOf, wordsOf });
-    return {
-      update: (state) => {
-        texts.update(state);
-        root.parentElement?.toggleAttribute("hidden", isResultAlone(state));
-      },
-    };
-  });
-  add("graph", ({ rows }) => rows.calls.length > 0, (root) => new GraphView(root));
-  add("rows", (state) => rowsOf(state).length > 0, (root) => new RowView(root));
-  add("document", ({ merges }) => merges.length > 0, (root) => new DocumentView(root));
-  add("notes", ({ notes }) => notes.length > 0, (root) => new NoteView(root));
-  return views;
+  return [
+    ...view(
+      "text",
+      ({ texts, open }) => texts.length + open.size > 0,
+      (root) => new TextView(root, { takes: () => true, wordsOf, make: saidArticle, nearPx: NEAR_PX }),
+    ),
+    ...view("graph", ({ rows }) => rows.calls.length > 0, (root) => new GraphView(root)),
+    ...view("rows", (state) => rowsOf(state).length > 0, (root) => new RowView(root)),
+    ...view(
+      "document",
+      ({ merges }) => merges.length > 0,
+      (root) => newest(root, { of: ({ merges }) => merges, make: mergeArticle, most: 200 }),
+    ),
+    ...view("notes", ({ notes }) => notes.length > 0, (root) =>
+      newest(root, {
+        of: ({ notes }) => notes,
+        make: ({ kind, text }) => el("li", {}, el("span", { class: "badge" }, kind), " ", text),
+        most: 500,
+      })),
+  ];
+}
+
+/** What comes one behind the other; the last of it are shown, so many. */
+function newest<T>(root: HTMLElement, { of, make, most }: {
+  of(state: RunState): readonly T[];
+  make(each: T, state: RunState): HTMLElement;
+  readonly most: number;
+}): { update(state: RunState): void } {
+  let shown = 0;
+  return {
+    update(state) {
+      root.append(...of(state).slice(shown).map((each) => make(each, state)));
+      shown = of(state).length;
+      while (root.childElementCount > most) root.firstElementChild?.remove();
+    },
+  };
+}
+
+/** What an operation has put into a document, and where. */
+function mergeArticle({ step, mode, target, removed, inserted }: BlockMerge, state: RunState): HTMLElement {
+  const name = stepName(step, state);
+  const where = mode === "append" ? "to" : mode === "prepend" ? "before" : "in place of";
+  return el(
+    "article",
+    { class: "merge", "data-mode": mode },
+    el(
+      "h3",
+      {},
+      el("span", { "aria-hidden": "true" }, mode === "replace" ? "~ " : "+ "),
+      name,
+      el("span", { class: "soft" }, ` ${where} ${target ?? "itself"}`),
+    ),
+    removed !== "" && mode === "replace" && el(
+      "details",
+      {},
+      el("summary", {}, "What stood there"),
+      el("pre", { class: "block wrap removed", tabindex: 0 }, removed),
+    ),
+    el("pre", { class: "block wrap", tabindex: 0, role: "group", "aria-label": name }, inserted),
+  );
 }
 
 /** What it said is what it gave, and stands there already. */
@@ -196,31 +223,18 @@ function isResultAlone({ texts, open, end }: RunState): boolean {
 const SOURCE = "source";
 
 /** The text between the calls is nobody's answer, and needs no name. */
-function titleOf(step: string, state: RunState): string {
-  return step === SOURCE ? "" : stepName(step, state);
+function saidArticle(words: Text, step: string, state: RunState): HTMLElement {
+  return el(
+    "article",
+    { class: "said" },
+    step !== SOURCE && el("h3", {}, stepName(step, state)),
+    el("div", { class: "said-text" }, words),
+  );
 }
 
 /** Where calls stood are empty lines, one for each of theirs. */
 function wordsOf(step: string, text: string): string {
   return step === SOURCE ? text.replace(/\n{3,}/g, "\n\n").trimEnd() : text;
-}
-
-/** Warnings, jumps and what was left out. */
-class NoteView {
-  readonly #root: HTMLElement;
-  #shown = 0;
-
-  constructor(root: HTMLElement) {
-    this.#root = root;
-  }
-
-  update({ notes }: RunState): void {
-    if (notes.length === this.#shown) return;
-    this.#shown = notes.length;
-    this.#root.replaceChildren(
-      ...notes.map(({ kind, text }) => el("li", {}, el("span", { class: "badge" }, kind), " ", text)),
-    );
-  }
 }
 
 /** What can be done with a run depends on how it stands. */
@@ -243,13 +257,6 @@ function showResult({ end }: RunState): void {
   copy.hidden = false;
   const text = maybeFind("pre", HTMLElement, copy);
   if (text !== undefined) text.textContent = whole;
-}
-
-function tellProblem(text: string): void {
-  const note = maybeFind("[data-run-problem]");
-  if (note === undefined) return;
-  note.hidden = false;
-  note.textContent = text;
 }
 
 /** Buttons that send something, and then look at the run as it is by then. */

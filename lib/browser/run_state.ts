@@ -1,18 +1,14 @@
 // A run as a page knows it: what came over the wire so far. However the stream was cut, and how often the reader came again, the same events
 // make the same state.
 import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
-import { RunRows } from "../render/rows.ts";
+import { isNested, nameWords, RunRows } from "../render/rows.ts";
 import { placeWords } from "../render/step_words.ts";
 import { OwnTexts } from "../render/turn_texts.ts";
 
 /** Something that waits for a person, as the server tells it. */
 export interface PageAsk {
   readonly ask: string;
-  readonly kind: "permission" | "question";
-  readonly subject?: string;
-  readonly permissions?: readonly string[];
   readonly question: string;
-  readonly choices?: readonly string[];
 }
 
 /** What comes over the wire. */
@@ -51,9 +47,6 @@ export interface OpenText {
   readonly text: string;
   readonly isOwn: boolean;
 }
-
-/** So many notes are kept, the newest. */
-const MAX_NOTES = 500;
 
 /** Everything a page knows of a run. */
 export class RunState {
@@ -195,6 +188,22 @@ export class RunState {
 
   #note(kind: RunNote["kind"], text: string): void {
     this.notes.push({ at: this.at, kind, text });
-    if (this.notes.length > MAX_NOTES) this.notes.shift();
   }
+}
+
+/** What a person calls the step of a text: the operation that it lies in, and the tool; else the key that it has. */
+export function stepName(step: string, { rows }: RunState): string {
+  const inside = rows.all.findLast((row) =>
+    isNested(row) && row.call === undefined && (step === row.key || step.startsWith(`${row.key}/`))
+  );
+  const call = /\/call:([^/]+)$/.exec(step)?.[1];
+  const name = (inside && nameWords(inside)) ?? partWords(step.replace(/\/model$/, ""));
+  return call === undefined || inside === undefined ? name : `${name}, tool ${call}`;
+}
+
+/** `dialog[1]/turn[2]` is `turn 2`; of a later dialog also which. */
+function partWords(key: string): string {
+  const [, dialog, turn] = /^dialog\[(\d+)\]\/turn\[(\d+)\]$/.exec(key) ?? [];
+  if (dialog === undefined || turn === undefined) return key;
+  return dialog === "1" ? `turn ${turn}` : `dialog ${dialog}, turn ${turn}`;
 }

@@ -12,6 +12,7 @@ export type ServerAnswer =
     /** A short stable name. */
     readonly code: string;
     readonly problem: string;
+    readonly value: Readonly<Record<string, unknown>>;
   };
 
 /** The code of no answer at all. */
@@ -31,7 +32,8 @@ export function postJson(path: string, body: unknown): Promise<ServerAnswer> {
   }));
 }
 
-async function answerOf(asked: Promise<Response>): Promise<ServerAnswer> {
+/** What comes of a request. */
+export async function answerOf(asked: Promise<Response>): Promise<ServerAnswer> {
   try {
     const response = await asked;
     const text = await response.text();
@@ -40,13 +42,20 @@ async function answerOf(asked: Promise<Response>): Promise<ServerAnswer> {
     if (response.ok) return { ok: true, value };
     if (response.status === 401) dispatchEvent(new Event("server-out"));
     const { code = "" } = value;
-    return { ok: false, status: response.status, code: String(code), problem: problemWords(value, response) };
+    return {
+      ok: false,
+      status: response.status,
+      code: String(code),
+      problem: problemWords(value, response),
+      value,
+    };
   } catch {
     return {
       ok: false,
       status: 0,
       code: UNREACHABLE,
       problem: "The server does not answer: is orrery serve still running?",
+      value: {},
     };
   }
 }

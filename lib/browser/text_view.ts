@@ -1,24 +1,26 @@
 /// <reference lib="dom" />
 // Texts of a run as they come: what a model says, what a command prints. The end stays in sight unless the reader has gone up.
 
-import { el, isAtEnd } from "./dom.ts";
-import type { RunState } from "./run_state.ts";
+import type { OpenText, RunState, WholeText } from "./run_state.ts";
 
-/** Which texts are shown, and how they are named. */
+/** Which texts are shown, and how. */
 export interface TextViewOptions {
-  /** Undefined: that text is not shown. */
-  readonly titleOf: (step: string, state: RunState) => string | undefined;
+  /** Whether a text is shown. */
+  takes(text: OpenText | WholeText): boolean;
   /** What is shown of a text. */
-  readonly wordsOf: (step: string, text: string) => string;
+  wordsOf(step: string, text: string): string;
+  /** What is around the words. */
+  make(words: Text, step: string, state: RunState): HTMLElement;
+  /** A text is whole. */
+  ended?(element: HTMLElement, text: WholeText): void;
+  /** How near to its end counts as there, px. */
+  readonly nearPx: number;
 }
 
 interface Shown {
   readonly element: HTMLElement;
   readonly words: Text;
 }
-
-/** How near to its end counts as there, px. */
-const NEAR_PX = 24;
 
 /** The texts of a run in an element that scrolls. */
 export class TextView {
@@ -33,65 +35,49 @@ export class TextView {
   }
 
   update(state: RunState): void {
-    const wasAtEnd = isAtEnd(this.#root, NEAR_PX);
-    const { wordsOf } = this.#options;
-    for (const { step, text } of state.texts.slice(this.#whole)) {
-      this.#end(step, { text: wordsOf(step, text), state });
-    }
+    const { takes, nearPx } = this.#options;
+    const { scrollTop, scrollHeight, clientHeight } = this.#root;
+    for (const text of state.texts.slice(this.#whole)) if (takes(text)) this.#end(text, state);
     this.#whole = state.texts.length;
-    for (const [step, { text }] of state.open) this.#grow(step, { text: wordsOf(step, text), state });
-    const isOver = state.end !== undefined;
-    for (const [step, shown] of this.#open) {
-      if (!state.open.has(step)) this.#drop(step, shown);
-      else if (isOver) settle(shown.element);
+    for (const [step, text] of state.open) if (takes(text)) this.#grow(step, text.text, state);
+    for (const [step, { element }] of this.#open) {
+      if (state.end !== undefined) settle(element);
+      if (state.open.has(step)) continue;
+      element.remove(); // its step began again, and has said nothing yet
+      this.#open.delete(step);
     }
-    if (wasAtEnd) this.#root.scrollTop = this.#root.scrollHeight;
+    if (scrollHeight - scrollTop - clientHeight < nearPx) this.#root.scrollTop = this.#root.scrollHeight;
   }
 
   /** The whole text takes the place of what was there of it. */
-  #end(step: string, { text, state }: { readonly text: string; readonly state: RunState }): void {
-    const shown = this.#open.get(step);
+  #end(whole: WholeText, state: RunState): void {
+    const { step } = whole;
+    const text = this.#options.wordsOf(step, whole.text);
+    if (text.trim() === "") return;
+    const { element, words } = this.#open.get(step) ?? this.#begin(step, state);
     this.#open.delete(step);
-    if (text.trim() === "") return shown?.element.remove();
-    const { element, words } = shown ?? this.#begin(step, { text: "", state }) ?? {};
-    if (element === undefined || words === undefined) return;
     if (words.data !== text) words.data = text;
     settle(element);
+    this.#options.ended?.(element, whole);
   }
 
-  #grow(step: string, { text, state }: { readonly text: string; readonly state: RunState }): void {
-    const shown = this.#open.get(step);
-    if (shown === undefined) {
-      const begun = text.trim() === "" ? undefined : this.#begin(step, { text, state });
-      if (begun !== undefined) this.#open.set(step, begun);
-      return;
-    }
-    const { words } = shown;
+  #grow(step: string, all: string, state: RunState): void {
+    const text = this.#options.wordsOf(step, all);
+    if (text.trim() === "" && !this.#open.has(step)) return;
+    const { words } = this.#open.get(step) ?? this.#begin(step, state);
     if (text.startsWith(words.data)) words.appendData(text.slice(words.length));
     else words.data = text; // it was begun again
   }
 
-  /** Its step began again, and has said nothing yet. */
-  #drop(step: string, { element }: Shown): void {
-    element.remove();
-    this.#open.delete(step);
-  }
-
-  #begin(
-    step: string,
-    { text, state }: { readonly text: string; readonly state: RunState },
-  ): Shown | undefined {
-    const title = this.#options.titleOf(step, state);
-    if (title === undefined) return undefined;
-    const words = document.createTextNode(text);
-    const element = el(
-      "article",
-      { class: "said", "data-open": true, "aria-busy": "true" }, // else each piece of it would be read out
-      title !== "" && el("h3", {}, title),
-      el("div", { class: "said-text" }, words),
-    );
+  #begin(step: string, state: RunState): Shown {
+    const words = new Text();
+    const element = this.#options.make(words, step, state);
+    element.dataset.open = "";
+    element.setAttribute("aria-busy", "true"); // else each piece of it would be read out
     this.#root.append(element);
-    return { element, words };
+    const shown = { element, words };
+    this.#open.set(step, shown);
+    return shown;
   }
 }
 

@@ -152,35 +152,18 @@ class TraceView {
   #rowKey(key: string, index: number): boolean {
     const row = this.#rows[index];
     if (row === undefined) return false;
-    switch (key) {
-      case "j":
-      case "ArrowDown":
-        this.#focus(index + 1, 1);
-        return true;
-      case "k":
-      case "ArrowUp":
-        this.#focus(index - 1, -1);
-        return true;
-      case "Home":
-        this.#focus(0, 1);
-        return true;
-      case "End":
-        this.#focus(this.#rows.length - 1, -1);
-        return true;
-      case "h":
-      case "ArrowLeft":
-        this.#toTheLeft(row, index);
-        return true;
-      case "l":
-      case "ArrowRight":
-        this.#toTheRight(row, index);
-        return true;
-      case "o":
-        row.details.open = !row.details.open;
-        return true;
-      default:
-        return false;
-    }
+    const keys: Readonly<Record<string, () => void>> = {
+      j: () => this.#focus(index + 1, 1),
+      k: () => this.#focus(index - 1, -1),
+      Home: () => this.#focus(0, 1),
+      End: () => this.#focus(this.#rows.length - 1, -1),
+      h: () => this.#toTheLeft(row, index),
+      l: () => this.#toTheRight(row, index),
+      o: () => row.details.open = !row.details.open,
+    };
+    const act = keys[ARROWS[key] ?? key];
+    act?.();
+    return act !== undefined;
   }
 
   /** Closes, then folds, then goes to the row that it lies below. */
@@ -216,6 +199,13 @@ class TraceView {
     }
   }
 }
+
+const ARROWS: Readonly<Record<string, string>> = {
+  ArrowDown: "j",
+  ArrowUp: "k",
+  ArrowLeft: "h",
+  ArrowRight: "l",
+};
 
 function rowOf(item: HTMLElement): readonly Row[] {
   const details = item.querySelector("details");

@@ -158,7 +158,7 @@ const OPERATION_GROUPS: readonly Group[] = [
   [["done", "reused", "skipped"], true],
 ];
 
-const OPERATION_WORDS: { readonly [state in RowState]?: string } = { done: "ok" };
+const OPERATION_WORDS = { done: "ok" };
 
 /**
  * The frame of a document's run: its operations in the order in which they began, those of the documents that it runs below the
@@ -220,24 +220,15 @@ function chosen(
 function countWords(
   rows: RunRows,
   counting: readonly RunRow[],
-  words: { readonly [state in RowState]?: string } = {},
+  words: Readonly<Record<string, string>> = {},
 ): string {
-  const counts = new Map<RowState, number>();
-  for (const row of counting) counts.set(rows.stateOf(row), (counts.get(rows.stateOf(row)) ?? 0) + 1);
-  const states = STATES.filter((state) => counts.has(state));
+  const counts = new Map<string, number>();
+  for (const state of counting.map((row) => rows.stateOf(row))) {
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  const states = Object.keys(MARKS).filter((state) => counts.has(state));
   return states.map((state) => `${counts.get(state)} ${words[state] ?? state}`).join(", ");
 }
-
-const STATES: readonly RowState[] = [
-  "done",
-  "reused",
-  "failed",
-  "skipped",
-  "stopped",
-  "running",
-  "waits for you",
-  "waiting",
-];
 
 function widest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, cellWidth(text)), 0);

@@ -84,11 +84,18 @@ export class PlainLines {
         return logLines(printableLine(event.invocationId), event.text);
       case "warning":
         return [`  warn  ${warningText(event)}`];
-      case "permission-answer": // where nobody could be asked, the error of the call says it all
-        return event.reason === "nobody" ? [] : [permissionLine(event)];
+      case "permission-answer": { // where nobody could be asked, the error of the call says it all
+        const { reason, subject, permissions } = event;
+        const why = reason === "" ? "" : ` (${reason})`;
+        return this.allowLines(event, `${subject}: ${permissions.join(", ")}${why}`);
+      }
       default:
         return []; // the question itself is there for whoever can answer it
     }
+  }
+
+  protected allowLines({ allowed, reason }: EventOf<"permission-answer">, words: string): readonly string[] {
+    return reason === "nobody" ? [] : [`  ${allowed ? "allow" : "deny "} ${printableLine(words)}`];
   }
 
   #callWords(
@@ -149,12 +156,6 @@ export function warningText(event: EventOf<"warning">): string {
   return printable(longText(place === "" ? event.text : `${place}: ${event.text}`));
 }
 
-/** `allow NAME: words (reason)` */
-function permissionLine({ allowed, subject, permissions, reason }: EventOf<"permission-answer">): string {
-  const why = reason === "" ? "" : ` (${reason})`;
-  return `  ${allowed ? "allow" : "deny "} ${printableLine(`${subject}: ${permissions.join(", ")}${why}`)}`;
-}
-
 function logLines(id: string, text: string): readonly string[] {
   return printable(longText(text.replace(/\r?\n$/, ""))).split("\n").map((line) => `  log   ${id}  ${line}`);
 }
@@ -203,9 +204,7 @@ export class DocumentLines extends PlainLines {
       case "warning":
         return this.isQuiet ? [] : [warningLine(event)];
       case "permission-answer":
-        return this.#isBrief || event.reason === "nobody"
-          ? []
-          : [`  ${event.allowed ? "allow" : "deny "} ${printableLine(event.permissions.join(", "))}`];
+        return this.#isBrief ? [] : this.allowLines(event, event.permissions.join(", "));
       case "run-end":
         return this.#runEnd(event);
       default:

@@ -168,7 +168,7 @@ export class RunRows {
 
   /** The innermost operation that a step belongs to. */
   operationOf(step: string): RunRow | undefined {
-    return this.#path(step).find(({ kind }) => kind === "step");
+    return this.path(step).find(({ kind }) => kind === "step");
   }
 
   /** How it stands; what has no end of its own when the run ends has broken off. */
@@ -191,7 +191,7 @@ export class RunRows {
   }
 
   #row({ key, kind, name, at, place = key, state = "running", turn = this.#turn, ...more }: Begun): RunRow {
-    const above = this.#path(place).find((each) => each.key !== key && isNested(each));
+    const above = this.path(place).find((each) => each.key !== key && isNested(each));
     const depth = above === undefined ? 0 : above.depth + 1;
     const row: RunRow = { key, place, kind, name, state, at, depth, waitedMs: 0, attempt: 1, turn, ...more };
     this.all.push(row);
@@ -199,13 +199,13 @@ export class RunRows {
   }
 
   /** Those of a step and of what it is inside of, the innermost first. */
-  #path(step: string): readonly RunRow[] {
+  path(step: string): readonly RunRow[] {
     const parts = keyParts(step);
     return parts.flatMap((_, index) => this.byKey.get(parts.slice(0, parts.length - index).join("/")) ?? []);
   }
 
   #ownerOf(step: string): RunRow | undefined {
-    return this.byKey.get(step) ?? this.#byName.get(step) ?? this.#path(step)[0];
+    return this.byKey.get(step) ?? this.#byName.get(step) ?? this.path(step)[0];
   }
 
   #mark({ at }: { readonly at: number }, mark: Pick<Begun, "kind" | "key" | "name" | "note">): RunRow {
@@ -296,42 +296,29 @@ export class RunRows {
         row.state = "running";
         row.at = row.ranAt = event.at;
         this.tally.running++;
-        break;
+        return row;
       case "call-log":
         row.note = event.text;
-        break;
+        return row;
       case "call-progress":
         row.call.progress = { done: event.done, total: event.total };
-        break;
-      case "call-result":
-        this.#endCall(row, event.at, { state: "done" });
-        break;
-      case "call-error":
-        this.#endCall(row, event.at, { state: "failed", note: event.error });
-        break;
-      case "call-skip":
-        this.#endCall(row, event.at, { state: "skipped", note: event.reason });
-        break;
-      default:
-        return event satisfies never;
+        return row;
     }
+    const [state, note] = event.type === "call-result"
+      ? ["done"] as const
+      : event.type === "call-error"
+      ? ["failed", event.error] as const
+      : ["skipped", event.reason] as const;
+    if (row.ranAt !== undefined) this.tally.running--;
+    this.tally[state]++;
+    Object.assign(row, { state, note, endedAt: event.at });
+    if (state !== "skipped") row.ms = Math.max(0, event.at - row.at - row.waitedMs);
+    row.call.progress = undefined;
     return row;
   }
 
-  #endCall(
-    row: RunRow,
-    at: number,
-    { state, note }: { readonly state: "done" | "failed" | "skipped"; readonly note?: string },
-  ): void {
-    if (row.ranAt !== undefined) this.tally.running--;
-    this.tally[state]++;
-    Object.assign(row, { state, note, endedAt: at });
-    if (state !== "skipped") row.ms = Math.max(0, at - row.at - row.waitedMs);
-    if (row.call !== undefined) row.call.progress = undefined;
-  }
-
   #ask({ step = "", at }: EventOf<"permission-ask">): RunRow | undefined {
-    const rows = this.#path(step);
+    const rows = this.path(step);
     for (const row of rows) {
       if (row.state === "running") Object.assign(row, { state: "waits for you", askedAt: at });
     }
@@ -341,7 +328,7 @@ export class RunRows {
   /** What a person thinks about is no time of a step. */
   #answered(answer: EventOf<"permission-answer">): RunRow {
     const { step = "", subject, at } = answer;
-    for (const row of this.#path(step)) {
+    for (const row of this.path(step)) {
       if (row.state !== "waits for you") continue;
       row.state = "running";
       row.waitedMs += at - (row.askedAt ?? at);

@@ -100,14 +100,15 @@ export function resultText(value: Json): string {
   return typeof value === "string" ? value : `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** A time for people: `0.4 ms`, `120 ms`, `1.3 s`, `2 min`, `2 min 05 s`. */
+/** A time for people: `0.4 ms`, `120 ms`, `1.3 s`, `2 min`, `2 min 05 s`, `3 h 20 min`. */
 export function duration(ms: number): string {
   if (ms < 9.95) return `${(Math.round(ms * 10) / 10).toString()} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  const rest = seconds % 60 === 0 ? "" : ` ${String(seconds % 60).padStart(2, "0")} s`;
-  return `${Math.floor(seconds / 60)} min${rest}`;
+  const [all, large, small] = seconds < 3600 ? [seconds, "min", "s"] : [Math.round(seconds / 60), "h", "min"];
+  const rest = all % 60 === 0 ? "" : ` ${String(all % 60).padStart(2, "0")} ${small}`;
+  return `${Math.floor(all / 60)} ${large}${rest}`;
 }
 
 /** Tokens and cost for people: `1234 in, 56 out, $0.0123`; what is not known is left out, and nothing at all is the empty text. */

@@ -13,6 +13,13 @@ export function stateWord({ status, asks = [], hasFailed = false }: {
   return status === "stopped" && hasFailed ? "failed" : status;
 }
 
+/** The status of a run: one whose process died is stopped. */
+export function standing<Status extends string>(
+  { status, owned }: { readonly status: Status; readonly owned: boolean },
+): Status | "stopped" {
+  return status === "running" && !owned ? "stopped" : status;
+}
+
 /** How a step stands, in the same words; one that has told no end goes on as long as the process of its run. */
 export function stepWord(
   end: { readonly error?: StepError } | undefined,
@@ -45,6 +52,7 @@ const TONES: ReadonlyMap<string, Tone> = new Map([
  * the id of a call may hold anything. What runs inside of a call begins with a dialog or an operation.
  */
 export function keyParts(key: string): readonly string[] {
+  if (!key.includes("/")) return [key]; // most are
   const parts: string[] = [];
   for (let start = 0; start <= key.length;) {
     const end = key.startsWith("call:", start) ? endOfCall(key, start) : endOfPart(key, start);

@@ -60,12 +60,18 @@ export function comparedRows(a: readonly TraceRow[], b: readonly TraceRow[]): re
 function byIdentity(
   rows: readonly TraceRow[],
 ): ReadonlyMap<string, { readonly row: TraceRow; readonly index: number }> {
+  const places = rows.map((row, index) => ({ row, index }));
+  return byName(places, ({ row }) => `${row.kind} ${row.depth} ${row.key}`);
+}
+
+/** By name and number: several may have one name. */
+function byName<T>(all: readonly T[], nameOf: (each: T) => string): ReadonlyMap<string, T> {
   const counts = new Map<string, number>();
-  return new Map(rows.map((row, index) => {
-    const name = `${row.kind} ${row.depth} ${row.key}`;
+  return new Map(all.map((each) => {
+    const name = nameOf(each);
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
-    return [`${name} ${count}`, { row, index }] as const;
+    return [`${name} #${count}`, each] as const;
   }));
 }
 
@@ -76,10 +82,11 @@ function compared(a: TraceRow, b: TraceRow): ComparedRow {
 }
 
 function comparedValues(a: readonly TraceValue[], b: readonly TraceValue[]): readonly ComparedValue[] {
-  const [inA, inB] = [byTitle(a), byTitle(b)];
+  const titled = (values: readonly TraceValue[]) => byName(values, ({ title }) => title);
+  const [inA, inB] = [titled(a), titled(b)];
   const titles = new Set([...inA.keys(), ...inB.keys()]);
   return [...titles].flatMap((title) => {
-    const [left, right] = [inA.get(title), inB.get(title)];
+    const [left, right] = [inA.get(title)?.text, inB.get(title)?.text];
     if (left === right) return [];
     return [{
       title: title.replace(/ #1$/, ""),
@@ -88,15 +95,6 @@ function comparedValues(a: readonly TraceValue[], b: readonly TraceValue[]): rea
       b: right,
     }];
   });
-}
-
-function byTitle(values: readonly TraceValue[]): ReadonlyMap<string, string> {
-  const counts = new Map<string, number>();
-  return new Map(values.map(({ title, text }) => {
-    const count = (counts.get(title) ?? 0) + 1;
-    counts.set(title, count);
-    return [`${title} #${count}`, text] as const;
-  }));
 }
 
 /** Its first two lines name files, which these are not. */

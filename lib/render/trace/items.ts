@@ -2,6 +2,7 @@
 // are those of its commits, so an event's time comes first.
 import type { Json, RunEvent, RunTrace, StepRecord } from "../../core/core.ts";
 import { isOpen, type RunRow, RunRows } from "../rows.ts";
+import type { RunTally } from "../run_tally.ts";
 import { keyParts, placeWords, stepWord } from "../step_words.ts";
 import {
   BROKEN_OFF,
@@ -20,8 +21,13 @@ export interface TraceItem {
   readonly notes: TraceValue[];
 }
 
-/** All items of a run, in the order in which they were told. */
-export function traceItems(trace: RunTrace): readonly TraceItem[] {
+/** What a journal has of a run. */
+export type TraceOf = Pick<RunTrace, "summary" | "steps" | "events">;
+
+/** All items of a run, in the order in which they were told, and the counts of its rows. */
+export function traceItems(
+  trace: TraceOf,
+): { readonly items: readonly TraceItem[]; readonly tally: RunTally } {
   const { owned: isAlive, kind } = trace.summary;
   const rows = new RunRows();
   const items = new Map<RunRow, TraceItem>();
@@ -52,7 +58,7 @@ export function traceItems(trace: RunTrace): readonly TraceItem[] {
     if (known?.kind === "turn" && kind === "conversation") keepTurn(itemOf(known), step);
     else keep(itemOf(known ?? keptAlone(rows, step, { isAlive })), step, { isAlive });
   }
-  return rows.all.map(itemOf);
+  return { items: rows.all.map(itemOf), tally: rows.tally };
 }
 
 /** Takes what an event says of an item. */

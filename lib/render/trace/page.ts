@@ -7,8 +7,9 @@ import {
   type RunTrace,
   type Usage,
 } from "../../core/core.ts";
+import type { RunTally } from "../run_tally.ts";
 import type { RowKind, RowState, RunRow } from "../rows.ts";
-import { keyParts } from "../step_words.ts";
+import { keyParts, standing } from "../step_words.ts";
 import { type TraceItem, traceItems } from "./items.ts";
 import type { TraceValue } from "./values.ts";
 
@@ -50,6 +51,8 @@ export interface TracePage {
   readonly ms: number;
   readonly usage: Usage;
   readonly rows: readonly TraceRow[];
+  /** In the words of its views while it ran. */
+  readonly tally: RunTally;
   readonly counts: TraceCounts;
   readonly value?: Json;
   readonly error?: string;
@@ -67,30 +70,28 @@ export interface TraceCounts {
 /** The timeline of a run. */
 export function tracePage(trace: RunTrace): TracePage {
   const { id, kind, file, status, owned, startedAt, usage, hasFailed } = trace.summary;
-  const items = traceItems(trace);
-  const end = trace.events.findLast((event) => event.type === "run-end");
+  const { items, tally } = traceItems(trace);
+  const { value, error, reason }: Partial<RunEnd> =
+    trace.events.findLast((event) => event.type === "run-end") ?? {};
   return {
     id,
     kind,
     file,
-    status: status === "running" && !owned ? "stopped" : status,
+    status: standing({ status, owned }),
     hasFailed,
     startedAt,
     ms: items.reduce((end, { row: { at, ms = 0 } }) => Math.max(end, at + ms), trace.events.at(-1)?.at ?? 0),
     usage,
     rows: rowsOf(items),
+    tally,
     counts: countsOf(items),
-    ...endOf(end),
+    value,
+    error,
+    reason,
   };
 }
 
-function endOf(
-  end: Extract<RunEvent, { readonly type: "run-end" }> | undefined,
-): Pick<TracePage, "value" | "error" | "reason"> {
-  if (end === undefined) return {};
-  const { value, error, reason } = end;
-  return { value, error, reason };
-}
+type RunEnd = Extract<RunEvent, { readonly type: "run-end" }>;
 
 function countsOf(items: readonly TraceItem[]): TraceCounts {
   const count = (fits: (row: RunRow) => boolean): number => items.filter(({ row }) => fits(row)).length;

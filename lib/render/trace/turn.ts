@@ -1,8 +1,9 @@
-import type { Json, RunEvent, RunSummary, StepRecord } from "../../core/core.ts";
+import type { Json, RunEvent, StepRecord } from "../../core/core.ts";
 import { cellWidth, cutToCells, table } from "../cells.ts";
 import { duration, printableLine, usageWords } from "../shown_text.ts";
+import { type RunRow, RunRows } from "../rows.ts";
 import { stepWord } from "../step_words.ts";
-import { saidIn } from "./items.ts";
+import { saidIn, type TraceOf } from "./items.ts";
 import { stepEnds, traceHead } from "./tree.ts";
 import { END_UNKNOWN } from "./values.ts";
 import { OwnTexts } from "../turn_texts.ts";
@@ -10,15 +11,10 @@ import { OwnTexts } from "../turn_texts.ts";
 const DETAIL_CELLS = 80;
 const DETAIL = "        ";
 
-type Start = Extract<RunEvent, { readonly type: "step-start" }>;
-type End = Extract<RunEvent, { readonly type: "step-end" }>;
-
 /** A line, and what belongs to it. */
 interface Entry {
+  readonly row: RunRow;
   readonly head: string;
-  /** Of a step: its key, and its name, by which messages and slots say whose they are. */
-  readonly key?: string;
-  readonly step?: string;
   /** By what makes them one: an effect that was begun again is told once. */
   readonly details: Map<string, string>;
 }
@@ -29,113 +25,59 @@ interface Entry {
  * @param options.isAlive whether the turn goes on, so that what has not ended runs. Default: it does not
  */
 export function turnTrace(events: readonly RunEvent[], { isAlive = false } = {}): string {
-  const trace = new TurnTrace(stepEnds(events), isAlive);
-  for (const event of events) trace.add(event);
-  return trace.lines.map((line) => `${line}\n`).join("");
-}
-
-class TurnTrace {
-  readonly #ends: ReadonlyMap<string, End>;
-  readonly #isAlive: boolean;
-  readonly #entries: Entry[] = [];
-  readonly #texts = new OwnTexts();
-
-  constructor(ends: ReadonlyMap<string, End>, isAlive: boolean) {
-    this.#ends = ends;
-    this.#isAlive = isAlive;
-  }
-
-  get lines(): readonly string[] {
-    return this.#entries.flatMap(({ head, details }) => [
-      `  ${printableLine(head)}`,
-      ...[...details.values()].map((detail) => DETAIL + cutToCells(printableLine(detail), DETAIL_CELLS)),
-    ]);
-  }
-
-  add(event: RunEvent): void {
-    const isOwn = this.#texts.isOwn(event);
+  const [rows, texts, ends] = [new RunRows(), new OwnTexts(), stepEnds(events)];
+  const entries: Entry[] = [];
+  for (const event of events) {
+    const row = rows.take(event);
+    const isOwn = texts.isOwn(event);
+    if (row === undefined) continue;
+    const line = (head: string): void => void entries.push({ row, head, details: new Map() });
+    const detail = (text: string, key = text): void => {
+      const step = rows.operationOf(row.key);
+      if (text !== "") entries.findLast((entry) => entry.row === step)?.details.set(key, text);
+    };
     switch (event.type) {
-      case "step-start":
-        return event.kind === "step" ? this.#begin(event) : this.#effect(event);
+      case "step-start": {
+        const { key, kind, name, attempt } = event;
+        const end = ends.get(key);
+        const word = stepWord(end, { isAlive });
+        const time = end === undefined ? [] : [duration(end.ms)];
+        if (kind === "step") {
+          line([word, placeWords(key, name), ...time].join("  "));
+          if (end?.error !== undefined) detail(end.error.message, "error");
+        } else { // a model that is asked, a request, a call: it lies below its step
+          const how = end === undefined ? word : end.error?.message ?? outcomeWords(end.outcome);
+          const again = attempt > 1 ? [`attempt ${attempt}`] : [];
+          detail([kind, name, ...again, ...time, how].join("  ").trimEnd(), key);
+        }
+        break;
+      }
       case "message":
-        return isOwn ? this.#detail(event.step, `says ${JSON.stringify(event.text)}`) : undefined; // the outcome of its step says it
+        if (isOwn) detail(`says ${JSON.stringify(event.text)}`); // else the outcome of its step says it
+        break;
       case "slot-set":
-        return this.#detail(
-          event.step,
-          `${event.destination}.${event.name} = ${JSON.stringify(event.value)}`,
-        );
+        detail(`${event.destination}.${event.name} = ${JSON.stringify(event.value)}`);
+        break;
       case "usage":
-        return this.#detail(event.step, usageWords(event));
+        detail(usageWords(event));
+        break;
       case "step-skip":
-        return this.#line(`skipped  ${event.name ?? event.step}  ${event.condition}`);
+        line(`skipped  ${event.name ?? event.step}  ${event.condition}`);
+        break;
       case "jump":
-        return this.#line(`jump  ${event.from} -> ${event.to}`);
+        line(`jump  ${event.from} -> ${event.to}`);
+        break;
       case "hold":
-        return this.#line(`waits for you  ${event.step}`);
+        line(`waits for you  ${event.step}`);
+        break;
       case "warning":
-        return this.#line(`warn  ${event.text}`);
-      case "run-start":
-      case "run-end":
-      case "step-end":
-      case "text-delta":
-      case "permission-ask":
-      case "permission-answer":
-      case "call-open":
-      case "call-run":
-      case "call-log":
-      case "call-progress":
-      case "call-result":
-      case "call-error":
-      case "call-skip":
-      case "block-merge":
-        return;
-      default:
-        return event satisfies never;
+        line(`warn  ${event.text}`);
     }
   }
-
-  #begin({ key, name }: Start): void {
-    const end = this.#ends.get(key);
-    const head = `${this.#wordOf(end)}  ${placeWords(key, name)}${
-      end === undefined ? "" : `  ${duration(end.ms)}`
-    }`;
-    const details = end?.error === undefined ? [] : [["error", end.error.message] as const];
-    this.#entries.push({ head, key, step: name, details: new Map(details) });
-  }
-
-  #wordOf(end: End | undefined): string {
-    return stepWord(end, { isAlive: this.#isAlive });
-  }
-
-  /** A model that is asked, a request, a call: it lies below its step. */
-  #effect({ key, kind, name, attempt }: Start): void {
-    const end = this.#ends.get(key);
-    const owner = this.#entries.findLast((entry) =>
-      entry.key !== undefined && key.startsWith(`${entry.key}/`)
-    );
-    if (owner === undefined) return;
-    const words = [
-      kind,
-      name,
-      ...(attempt > 1 ? [`attempt ${attempt}`] : []),
-      ...(end === undefined
-        ? [this.#wordOf(end)]
-        : [duration(end.ms), end.error?.message ?? outcomeWords(end.outcome)]),
-    ];
-    owner.details.set(key, words.join("  ").trimEnd());
-  }
-
-  /** @param step the name of a step, or the key of what lies below it */
-  #detail(step: string, text: string): void {
-    const owner = this.#entries.findLast(({ key, step: name }) =>
-      name === step || (key !== undefined && step.startsWith(`${key}/`))
-    );
-    if (text !== "") owner?.details.set(text, text);
-  }
-
-  #line(head: string): void {
-    this.#entries.push({ head, details: new Map() });
-  }
+  return entries.flatMap(({ head, details }) => [
+    `  ${printableLine(head)}\n`,
+    ...[...details.values()].map((text) => `${DETAIL}${cutToCells(printableLine(text), DETAIL_CELLS)}\n`),
+  ]).join("");
 }
 
 /** `ask (main/form/ask#2)`, where the name alone does not say it. */
@@ -151,15 +93,8 @@ function outcomeWords(outcome: Json | undefined): string {
 
 const SAID_CELLS = 80;
 
-/** What a journal has of a conversation. */
-interface ConversationTraceOf {
-  readonly summary: RunSummary;
-  readonly steps: readonly StepRecord[];
-  readonly events: readonly RunEvent[];
-}
-
 /** What a conversation did, turn by turn: what was said to the agent, and each step that came of it. */
-export function conversationTrace({ summary, steps, events }: ConversationTraceOf): string {
+export function conversationTrace({ summary, steps, events }: TraceOf): string {
   const said = new Map(steps.map((step) => [step.key, saidIn(step)] as const));
   const turns = turnsOf(events).map((turn, index, { length }) => {
     const text = said.get(`turn[${index + 1}]`);

@@ -2,7 +2,8 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import type { AgentPageJson, AgentStepJson, ListedAgent } from "../../service/look/look.ts";
 import { itemPage, listPage, table } from "./define_page.tsx";
 import { Graph } from "./graph.tsx";
-import { Badge, type Column, counted, Facts, href, Problems, Source } from "./parts.tsx";
+import { counted } from "../../render/run_tally.ts";
+import { Badge, type Column, Facts, href, Problems, Source } from "./parts.tsx";
 import { JsonInput, NO_INPUT, TextField } from "./schema_form.tsx";
 
 /** `/agents`: conversations that can be had. */

@@ -177,7 +177,7 @@ function StepOfBoth({ row }: { readonly row: ComparedRow }): JSX.Element {
         </summary>
         <div class="compare-values">
           {(values.length === 0 || isOnlyOne(row)) && <p class="soft small">{sameWords(row)}</p>}
-          {values.map((value) => isOnlyOne(row) ? <OnlyValue value={value} /> : <Difference value={value} />)}
+          {values.map((value) => <Value value={value} isAlone={isOnlyOne(row)} />)}
         </div>
       </details>
     </li>
@@ -206,33 +206,24 @@ function isOnlyOne({ change }: ComparedRow): boolean {
   return change === "only-a" || change === "only-b";
 }
 
-/** Of a step that only one of the runs has: there is nothing beside it. */
-function OnlyValue({ value: { title, a, b } }: { readonly value: ComparedValue }): JSX.Element {
-  const run = a === undefined ? "second" : "first";
+/** A value as its difference, or as it is in both; of a step that only one of the runs has there is nothing beside it. */
+function Value({ value: { title, diff, a, b }, isAlone }: {
+  readonly value: ComparedValue;
+  readonly isAlone: boolean;
+}): JSX.Element {
+  const sides = [["first", a], ["second", b]] as const;
   return (
-    <section>
+    <section class={isAlone || diff !== "" ? undefined : "compare-two"}>
       <h3>{title}</h3>
-      <Block label={`${title} of the ${run} run`} role="group" text={cut(a ?? b ?? NOTHING)} />
-    </section>
-  );
-}
-
-function Difference({ value: { title, diff, a, b } }: { readonly value: ComparedValue }): JSX.Element {
-  if (diff !== "") {
-    return (
-      <section>
-        <h3>{title}</h3>
-        <pre class="block wrap diff" tabindex={0} role="group" aria-label={`Difference of ${title}`}>
-          {cut(diff).split("\n").map((line) => <span data-sign={line.charAt(0)}>{`${line}\n`}</span>)}
-        </pre>
-      </section>
-    );
-  }
-  return (
-    <section class="compare-two">
-      <h3>{title}</h3>
-      <Block label={`${title} of the first run`} role="group" text={cut(a ?? NOTHING)} />
-      <Block label={`${title} of the second run`} role="group" text={cut(b ?? NOTHING)} />
+      {diff !== ""
+        ? (
+          <pre class="block wrap diff" tabindex={0} role="group" aria-label={`Difference of ${title}`}>
+            {cut(diff).split("\n").map((line) => <span data-sign={line.charAt(0)}>{`${line}\n`}</span>)}
+          </pre>
+        )
+        : sides.filter(([, text]) => !isAlone || text !== undefined).map(([which, text = NOTHING]) => (
+          <Block label={`${title} of the ${which} run`} role="group" text={cut(text)} />
+        ))}
     </section>
   );
 }

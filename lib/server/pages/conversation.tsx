@@ -4,7 +4,7 @@ import type { TalkState } from "../../service/service.ts";
 import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { href, jsonText, RunStatusBadge, whileIn } from "./parts.tsx";
+import { AsksOf, href, jsonText, RunStatusBadge, whileIn } from "./parts.tsx";
 
 /** More of a long conversation is in its trace. */
 const SHOWN_MESSAGES = 500;
@@ -64,7 +64,7 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
           <p class="soft small chat-busy" data-chat-busy role="status" hidden={status !== "running"}>
             The agent is at work…
           </p>
-          <div class="asks" data-chat-asks hidden></div>
+          <AsksOf run={id} />
           <p class="note" data-tone="bad" role="alert" data-run-problem hidden={error === undefined}>
             {error}
           </p>

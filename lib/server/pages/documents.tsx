@@ -9,7 +9,8 @@ import type {
 } from "../../service/look/look.ts";
 import { itemPage, listPage, table } from "./define_page.tsx";
 import { Graph } from "./graph.tsx";
-import { Badge, type Column, counted, Facts, href, Problems, Source } from "./parts.tsx";
+import { counted } from "../../render/run_tally.ts";
+import { Badge, type Column, Facts, href, Problems, Source } from "./parts.tsx";
 import { NO_INPUT } from "./schema_form.tsx";
 
 /** `/documents`: executable Markdown, and files of calls. */

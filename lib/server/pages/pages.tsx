@@ -23,8 +23,7 @@ import { promptPage, promptsPage } from "./prompts.tsx";
 import { runPage } from "./run.tsx";
 import { RunList, runsPage } from "./runs.tsx";
 import { startRoute } from "./start.ts";
-import { TraceFacts, traceFile, TraceResult } from "./trace.tsx";
-import { TraceTimeline } from "./timeline.tsx";
+import { traceFile, TraceParts } from "./trace.tsx";
 
 /** `/asks` */
 const asksPage = definePage({
@@ -34,7 +33,6 @@ const asksPage = definePage({
     return {
       title: "Questions",
       section: "asks",
-      modules: ["ask_panel"],
       asksOf: "all",
       children: <Asks runs={service.now.waiting} />,
     };
@@ -62,7 +60,7 @@ function Asks({ runs }: { readonly runs: readonly RunState[] }): JSX.Element {
                 </a>{" "}
                 <code class="soft">{id}</code>
               </h2>
-              <div class="asks">
+              <div class="asks" data-asks={id}>
                 {asks.map((ask) => <AskCard run={id} ask={ask} />)}
               </div>
             </section>
@@ -73,12 +71,11 @@ function Asks({ runs }: { readonly runs: readonly RunState[] }): JSX.Element {
   );
 }
 
-/** As the module `ask_panel` makes them. */
 function AskCard({ run, ask }: { readonly run: string; readonly ask: OpenAsk }): JSX.Element {
   const { kind, subject, permissions = [], question } = ask;
   return (
-    <form class="ask" data-ask={ask.ask} data-ask-run={run}>
-      <h3>{kind === "permission" ? "May it?" : "A question"}</h3>
+    <form class="ask" data-ask={ask.ask} data-ask-run={run} role="alert">
+      <h2>{kind === "permission" ? "May it?" : "A question"}</h2>
       <p class="ask-question">{question}</p>
       {kind === "permission" && subject !== undefined && (
         <p class="soft small">
@@ -166,16 +163,7 @@ function TraceOfRun({ page }: { readonly page: TracePage }): JSX.Element {
           </>
         }
       />
-      <div class="stack">
-        <section aria-label="Figures">
-          <TraceFacts page={page} />
-        </section>
-        <TraceResult page={page} />
-        <section aria-labelledby="timeline">
-          <h2 id="timeline">Timeline</h2>
-          <TraceTimeline page={page} />
-        </section>
-      </div>
+      <TraceParts page={page} />
     </>
   );
 }

@@ -159,25 +159,9 @@ export function Time({ at }: { readonly at: number }): JSX.Element {
   return <time datetime={iso} data-time>{iso.slice(0, 16).replace("T", " ")} UTC</time>;
 }
 
-/** How long something took: `850 ms`, `12.3 s`, `4 min 02 s`. */
-export function durationText(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
-  return minutes < 60
-    ? `${minutes} min ${String(rest).padStart(2, "0")} s`
-    : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
-}
-
 /** A path of ours with a name or a path of files in it: each part is encoded, `/` stays. */
 export function href(base: string, path: string): string {
   return `${base}/${path.split("/").map(encodeURIComponent).join("/")}`;
-}
-
-/** `3 runs`, `1 run` */
-export function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
 /** What a run is called that has no file. */
@@ -200,6 +184,11 @@ export function whileIn(
   now: string,
 ): { readonly "data-while": string; readonly hidden: boolean } {
   return { "data-while": wanted, hidden: !wanted.split(" ").includes(now) };
+}
+
+/** Where the questions of a run come, which the module `live` takes from the page of all questions. */
+export function AsksOf({ run }: { readonly run: string }): JSX.Element {
+  return <section class="asks" aria-label="Questions" data-live={run} data-live-on="/asks"></section>;
 }
 
 /** How a run stands: in a word, and in a colour for whoever sees colours. */

@@ -2,17 +2,16 @@
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { type Json, RunNotFoundError, type RunTrace } from "../../core/core.ts";
-import { RunRows } from "../../render/rows.ts";
-import { figuresLine } from "../../render/run_tally.ts";
-import { duration, resultText, usageWords } from "../../render/shown_text.ts";
-import { stateWord } from "../../render/step_words.ts";
+import { counted, figuresLine } from "../../render/run_tally.ts";
+import { duration, resultText, withUsage } from "../../render/shown_text.ts";
+import { standing, stateWord } from "../../render/step_words.ts";
 import { type TracePage, tracePage } from "../../render/trace/page.ts";
 import { type RunState, type Service, ServiceError } from "../../service/service.ts";
 import { ID_PARAMS } from "../api/schemas.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { Block, href, RunStatusBadge, runTitle, Time, whileIn } from "./parts.tsx";
-import { TraceTimeline } from "./timeline.tsx";
+import { AsksOf, Block, href, RunStatusBadge, runTitle, Time, whileIn } from "./parts.tsx";
+import { Timeline } from "./timeline.tsx";
 
 /** What can go on: a turn of a conversation does so with a message. */
 const RESUMABLE = "stopped";
@@ -52,7 +51,7 @@ function RunPage({ state, trace }: {
   /** Absent while it goes on, and of a run that is not kept. */
   readonly trace: RunTrace | undefined;
 }): JSX.Element {
-  const { id, kind, file, status, owned, startedAt } = state;
+  const { id, kind, file, status, owned, startedAt, ms, steps, usage } = state;
   const isLive = status === "running" && owned;
   const page = trace && tracePage(trace);
   return (
@@ -64,14 +63,16 @@ function RunPage({ state, trace }: {
         tags={
           <>
             <RunStatusBadge
-              status={stateWord({ ...state, status: status === "running" && !owned ? "stopped" : status })}
+              status={stateWord({ ...state, status: standing(state) })}
               live
             />
             <span>{kind}</span>
             <code>{id}</code>
             <Time at={startedAt} />
             <span data-run-tally>
-              {trace === undefined || page === undefined ? figuresOf(state) : tallyOf(trace, page)}
+              {page === undefined
+                ? withUsage(`${duration(ms)}, ${counted(steps, "step")}`, { usage, before: ", " })
+                : figuresLine(page.tally, page.ms)}
             </span>
           </>
         }
@@ -88,9 +89,7 @@ function RunPage({ state, trace }: {
           </p>
         )}
       </noscript>
-      <div class="stack">
-        {isLive ? <LiveParts /> : <EndedParts state={state} page={page} />}
-      </div>
+      <RunParts state={state} page={page} isLive={isLive} />
     </div>
   );
 }
@@ -100,22 +99,10 @@ function isReplayed({ status, kind }: RunState): boolean {
   return status !== "running" && kind !== "conversation";
 }
 
-/** The same words as while it ran. */
-function tallyOf({ events }: RunTrace, { ms }: TracePage): string {
-  const rows = new RunRows();
-  for (const event of events) rows.take(event);
-  return figuresLine(rows.tally, ms);
-}
-
-function figuresOf({ ms, usage, steps }: RunState): string {
-  const tokens = usageWords(usage);
-  return [duration(ms), `${steps} ${steps === 1 ? "step" : "steps"}`, ...(tokens === "" ? [] : [tokens])]
-    .join(", ");
-}
-
 /** What can be done with a run. */
-function RunActions({ state: { id, status, owned, kind } }: { readonly state: RunState }): JSX.Element {
-  const now = status === "running" && !owned ? "stopped" : status;
+function RunActions({ state }: { readonly state: RunState }): JSX.Element {
+  const { id, kind } = state;
+  const now = standing(state);
   const ended = "done failed stopped held completed";
   return (
     <>
@@ -165,23 +152,43 @@ function Settle(): JSX.Element {
   );
 }
 
-function LiveParts(): JSX.Element {
+/** What is seen of it: when it is over the same as while it ran, with its timeline in place of its steps. */
+function RunParts({ state, page, isLive }: {
+  readonly state: RunState;
+  readonly page: TracePage | undefined;
+  readonly isLive: boolean;
+}): JSX.Element {
+  const { id, asks, value = "" } = state;
   return (
-    <>
-      <section data-run-part="asks" aria-label="Questions">
-        <div class="asks" data-run-view hidden></div>
-      </section>
-      <Result value="" />
-      <TextPart />
-      <GraphPart />
-      <LivePart name="rows" title="Steps">
-        <div data-run-view></div>
+    <div class="stack">
+      {isLive && <AsksOf run={id} />}
+      {!isLive && asks.length > 0 && (
+        <p class="note">It waits for an answer that another process has to take.</p>
+      )}
+      <Result value={value} />
+      <LivePart name="text" title="Text">
+        <div class="texts" data-run-view role="log" aria-live="polite" aria-label="Text" tabindex={0}></div>
       </LivePart>
-      <DocumentPart />
-      <LivePart name="notes" title="Notes">
-        <ul class="run-notes" data-run-view></ul>
+      <LivePart name="graph" title="Graph">
+        <div class="live-graph" data-run-view tabindex={0} role="group" aria-label="Graph of the calls"></div>
       </LivePart>
-    </>
+      {isLive && (
+        <LivePart name="rows" title="Steps">
+          <div data-run-view></div>
+        </LivePart>
+      )}
+      <LivePart name="document" title="Document">
+        <div class="merges" data-run-view></div>
+      </LivePart>
+      {isLive && (
+        <LivePart name="notes" title="Notes">
+          <ul class="run-notes" data-run-view></ul>
+        </LivePart>
+      )}
+      {!isLive && (page === undefined
+        ? <p class="empty">Nothing more is kept of this run.</p>
+        : <Timeline page={page} late />)}
+    </div>
   );
 }
 
@@ -198,30 +205,6 @@ function Result({ value }: { readonly value: Json }): JSX.Element {
   );
 }
 
-function TextPart(): JSX.Element {
-  return (
-    <LivePart name="text" title="Text">
-      <div class="texts" data-run-view role="log" aria-live="polite" aria-label="Text" tabindex={0}></div>
-    </LivePart>
-  );
-}
-
-function GraphPart(): JSX.Element {
-  return (
-    <LivePart name="graph" title="Graph">
-      <div class="live-graph" data-run-view tabindex={0} role="group" aria-label="Graph of the calls"></div>
-    </LivePart>
-  );
-}
-
-function DocumentPart(): JSX.Element {
-  return (
-    <LivePart name="document" title="Document">
-      <div class="merges" data-run-view></div>
-    </LivePart>
-  );
-}
-
 /** Hidden until there is something in it. */
 function LivePart({ name, title, isShown = false, children }: {
   readonly name: string;
@@ -234,29 +217,5 @@ function LivePart({ name, title, isShown = false, children }: {
       <h2 id={`part-${name}`}>{title}</h2>
       {children}
     </section>
-  );
-}
-
-/** The same as while it ran; its timeline in place of its steps. */
-function EndedParts({ state, page }: {
-  readonly state: RunState;
-  readonly page: TracePage | undefined;
-}): JSX.Element {
-  return (
-    <>
-      {state.asks.length > 0 && <p class="note">It waits for an answer that another process has to take.</p>}
-      <Result value={state.value ?? ""} />
-      <TextPart />
-      <GraphPart />
-      <DocumentPart />
-      {page === undefined
-        ? <p class="empty">Nothing more is kept of this run.</p>
-        : (
-          <section aria-labelledby="timeline" data-run-late>
-            <h2 id="timeline">Timeline</h2>
-            <TraceTimeline page={page} />
-          </section>
-        )}
-    </>
   );
 }

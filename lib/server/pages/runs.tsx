@@ -1,10 +1,11 @@
 import { onlyFields } from "../../core/core.ts";
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { duration } from "../../render/shown_text.ts";
 import { stateWord } from "../../render/step_words.ts";
 import type { RunState } from "../../service/service.ts";
 import { definePage } from "./define_page.tsx";
 import { PageHead } from "./layout.tsx";
-import { type Column, durationText, Empty, href, List, RunStatusBadge, Time } from "./parts.tsx";
+import { type Column, Empty, href, List, RunStatusBadge, Time } from "./parts.tsx";
 
 /** The words for states, with how runs stand that may be shown as such; `held` and `completed` are words of earlier addresses. */
 const STATES: Readonly<Record<string, readonly RunState["status"][]>> = {
@@ -109,7 +110,7 @@ const COLUMNS: readonly Column<RunState>[] = [
   ["Status", (run) => <RunStatusBadge status={stateWord(run)} />, "nowrap"],
   ["What", ({ file, kind }) => file ?? kind, "name"],
   ["Begun", ({ startedAt }) => <Time at={startedAt} />, "nowrap"],
-  ["Took", ({ ms }) => durationText(ms), "number"],
+  ["Took", ({ ms }) => duration(ms), "number"],
   [
     "Tokens",
     ({ usage: { input, output } }) => input + output === 0 ? "" : (input + output).toLocaleString("en-GB"),

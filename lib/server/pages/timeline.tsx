@@ -15,8 +15,23 @@ import {
 /** What a page shows of a trace; `orrery trace ID --json` has all of it. */
 const PAGE_LIMIT: TraceLimit = { valueBytes: 4_000_000, rows: 5000 };
 
+/** The part of a page with the timeline. */
+export function Timeline({ page, limit, late }: {
+  readonly page: TracePage;
+  readonly limit?: TraceLimit;
+  /** Whether it comes behind what a script adds. */
+  readonly late?: boolean;
+}): JSX.Element {
+  return (
+    <section aria-labelledby="timeline" data-run-late={late}>
+      <h2 id="timeline">Timeline</h2>
+      <TraceTimeline page={page} limit={limit} />
+    </section>
+  );
+}
+
 /** A timeline, with what can be done to it above. */
-export function TraceTimeline({ page, limit = PAGE_LIMIT }: {
+function TraceTimeline({ page, limit = PAGE_LIMIT }: {
   readonly page: TracePage;
   readonly limit?: TraceLimit;
 }): JSX.Element {

@@ -10,7 +10,7 @@ import { htmlBytes, type TraceLimit } from "../../render/trace/limit.ts";
 import { type TracePage, tracePage } from "../../render/trace/page.ts";
 import { openAssets } from "./assets.ts";
 import { RunStatusBadge, runTitle } from "./parts.tsx";
-import { TraceTimeline } from "./timeline.tsx";
+import { Timeline } from "./timeline.tsx";
 
 /** A file is at most 20 MB: so much for values, and what is around them in so many lines. */
 const FILE_LIMIT: TraceLimit = { valueBytes: 11_000_000, rows: 4000 };
@@ -60,16 +60,7 @@ function TraceFile({ page, style, script }: {
               Trace of the {page.kind} run <code>{page.id}</code>
             </p>
           </header>
-          <div class="stack">
-            <section aria-label="Figures">
-              <TraceFacts page={page} />
-            </section>
-            <TraceResult page={page} />
-            <section id="timeline">
-              <h2>Timeline</h2>
-              <TraceTimeline page={page} limit={FILE_LIMIT} />
-            </section>
-          </div>
+          <TraceParts page={page} limit={FILE_LIMIT} />
         </main>
         <script type="module">{raw(inline(script))}</script>
       </body>
@@ -113,8 +104,23 @@ export function figuresOf(
   ];
 }
 
+/** What is told of a run that was traced. */
+export function TraceParts(
+  { page, limit }: { readonly page: TracePage; readonly limit?: TraceLimit },
+): JSX.Element {
+  return (
+    <div class="stack">
+      <section aria-label="Figures">
+        <TraceFacts page={page} />
+      </section>
+      <TraceResult page={page} />
+      <Timeline page={page} limit={limit} />
+    </div>
+  );
+}
+
 /** Figures of a run. */
-export function TraceFacts({ page }: { readonly page: TracePage }): JSX.Element {
+function TraceFacts({ page }: { readonly page: TracePage }): JSX.Element {
   const { counts, usage, startedAt } = page;
   const isFree = usage.input + usage.output === 0;
   const shown = figuresOf(page).filter(([what]) => !isFree || !/^(?:Tokens|Cost)/.test(what));
@@ -151,7 +157,7 @@ function timeWords(ms: number): string {
 const MAX_BYTES = 200_000;
 
 /** What a run gave; nothing when it gave nothing. */
-export function TraceResult({ page: { value } }: {
+function TraceResult({ page: { value } }: {
   readonly page: Pick<TracePage, "value">;
 }): JSX.Element | null {
   if (value === undefined || value === null || value === "") return null;

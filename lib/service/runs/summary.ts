@@ -1,6 +1,7 @@
 import {
   type CallErrorCode,
   type Json,
+  type JsonObject,
   type RunEvent,
   type RunKind,
   type RunStatus,
@@ -10,22 +11,11 @@ import {
 import { keyOf } from "../../render/rows.ts";
 import { EXIT, EXIT_OF_REASON } from "../exit_code.ts";
 
-/** What `--json` says of one call. */
-type CallReport = {
-  /** Of the model that wrote it. */
-  readonly step?: string;
-  readonly invocationId: string;
-  readonly gadgetName: string;
-  readonly dependencies: readonly string[];
-  readonly line: number;
-  status: "result" | "error" | "skip" | "unfinished";
-  result?: Json;
-  error?: string;
-  code?: CallErrorCode;
-  flag?: string;
-  reason?: string;
-  /** How long its gadget ran. */
-  ms?: number;
+/** How a call has ended, by the event that says so. */
+const STATUSES: { readonly [type in RunEvent["type"]]?: string } = {
+  "call-result": "result",
+  "call-error": "error",
+  "call-skip": "skip",
 };
 
 /** A conversation that waits for its person has not failed. */
@@ -36,7 +26,8 @@ const REFUSALS: ReadonlySet<CallErrorCode> = new Set(["permission", "not-trusted
 /** What is left of a run when it is over: its value, its exit code, and for `--json` its calls. */
 export class RunSummary {
   readonly #withCalls: boolean;
-  readonly #calls = new Map<string, CallReport>();
+  /** What `--json` says of each: what its events say, how it ended, and how many ms its gadget ran. */
+  readonly #calls = new Map<string, JsonObject>();
   readonly #ranAt = new Map<string, number>();
   /** Of refused calls: the flags that would have allowed them. */
   readonly flags: string[] = [];
@@ -115,8 +106,8 @@ export class RunSummary {
       kind: this.#kind,
       status,
       value,
-      ...(error === undefined ? {} : { error }),
-      ...(reason === undefined ? {} : { reason }),
+      error,
+      reason,
       calls: this.calls,
       usage,
       ms: this.#ms,
@@ -125,31 +116,15 @@ export class RunSummary {
 
   #report(event: RunEvent): void {
     if (!("invocationId" in event)) return;
+    const { type, at, seq: _seq, run: _run, ...told } = event;
     const key = keyOf(event);
-    if (event.type === "call-open") {
-      const { step, invocationId, gadgetName, dependencies, line } = event;
-      this.#calls.set(key, {
-        step,
-        invocationId,
-        gadgetName,
-        dependencies,
-        line,
-        status: "unfinished",
-      });
-    }
-    if (event.type === "call-run") this.#ranAt.set(key, event.at);
+    const status = STATUSES[type];
+    if (type === "call-open") this.#calls.set(key, { ...told, status: "unfinished" });
+    if (type === "call-run") this.#ranAt.set(key, at);
     const call = this.#calls.get(key);
-    if (call !== undefined) this.#endReport(call, event, this.#ranAt.get(key));
-  }
-
-  #endReport(call: CallReport, event: RunEvent, ranAt: number | undefined): void {
-    if (event.type === "call-result") Object.assign(call, { status: "result", result: event.result });
-    else if (event.type === "call-skip") Object.assign(call, { status: "skip", reason: event.reason });
-    else if (event.type === "call-error") {
-      const { error, code, flag } = event;
-      Object.assign(call, { status: "error", error, code, flag });
-    } else return;
-    if (ranAt !== undefined) call.ms = toldMs(event.at - ranAt);
+    if (call === undefined || status === undefined) return;
+    const ranAt = this.#ranAt.get(key);
+    Object.assign(call, told, { status }, ranAt !== undefined && { ms: toldMs(at - ranAt) });
   }
 }
 
