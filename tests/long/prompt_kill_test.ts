@@ -183,12 +183,13 @@ Deno.test("a prompt in a call that is killed in a tool round goes on where it wa
   await Promise.all([child.status, child.stderr.cancel(), reader.cancel()]);
   await new Promise((resolve) => setTimeout(resolve, 500)); // the gadget's process outlives its parent for a moment
   const id = await own.newest();
-  const key = "call:w/dialog[1]/turn[1]/call:call_1";
   const asked = await own.run(["resume", id], { env });
   const isOpen = asked.code === 1;
   if (isOpen) {
-    assert.ok(asked.stderr.includes(`orrery resume ${id} --rerun '${key}'`), asked.stderr);
-    const isDone = (await own.read("effects.txt")).includes("one\n");
+    // The first call that may not be done twice; on a busy machine the kill comes in the second one.
+    const open = `orrery resume ${id} --rerun '(call:w/dialog\\[1\\]/turn\\[[13]\\]/call:call_([14]))'`;
+    const [, key = "", call] = new RegExp(open).exec(asked.stderr) ?? assert.fail(asked.stderr);
+    const isDone = (await own.read("effects.txt")).includes(call === "1" ? "one\n" : "four\n");
     const end = await own.run(["resume", id, isDone ? "--skip" : "--rerun", key, "-q"], { env });
     assert.deepEqual([end.code, end.stdout], [0, "All done."], end.stderr);
   } else assert.deepEqual([asked.code, asked.stdout], [0, "All done."], asked.stderr);
