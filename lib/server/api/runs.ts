@@ -1,5 +1,4 @@
-import { onlyFields, toJsonObject } from "../../core/core.ts";
-import { quietTimer } from "../../host/process.ts";
+import { onlyFields, systemClock, toJsonObject } from "../../core/core.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
@@ -124,13 +123,18 @@ export const runsRoutes = [
       problems: { 503: ["readers"] },
       handle({ service, settings }) {
         const reader = service.watch();
+        const left = new AbortController();
         async function* texts(): AsyncGenerator<string, undefined> {
           for (let now = await reader.next(); now !== undefined; now = await reader.next()) {
             yield `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
-            await new Promise<void>((resolve) => void quietTimer(EVERY_MS, resolve));
+            await systemClock.sleep(EVERY_MS, left.signal).catch(() => undefined);
           }
         }
-        return settings.streams.open({ texts: texts(), leave: () => reader.leave() });
+        const leave = (): void => {
+          left.abort();
+          reader.leave();
+        };
+        return settings.streams.open({ texts: texts(), leave });
       },
     },
   ),
