@@ -5,7 +5,6 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
-import { RUNS_AGAIN } from "../../service/start/kinds.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import {
   type Keeping,
@@ -141,6 +140,10 @@ export async function replayFile(
   const folder = word === "-" || !isCalls ? cwd : dirname(resolve(cwd, name));
   const at = await recordedPlace(folder, { cwd, grants: grantsOf(flags), signal });
   const input = isCalls ? run.input : { ...objectOrEmpty(run.input), out: flags.out ?? "none" };
+  // A run that begins needs one kind only, and how fast calls start counts.
+  const { RUNS_AGAIN }: typeof import("../../service/start/kinds.ts") = await import(
+    "../../service/start/kinds.ts" as string
+  );
   const ready = await RUNS_AGAIN.get(kind)?.({ id: record, run: { ...run, input } }, at);
   if (ready === undefined) throw new Error(`Nothing makes ${kind} ready again`);
   return await performRun(ready, { ...work, view: view(name), place: at.project, kept });
