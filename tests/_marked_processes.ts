@@ -28,13 +28,18 @@ function isMarked(pid: number, folder: string): boolean {
   });
 }
 
-/** Those that are there still when this time is over. */
-export async function leftProcesses(folder: string, withinMs: number): Promise<readonly string[]> {
+/** Those that are there still when this time is over, but for `known`. */
+export async function leftProcesses(
+  folder: string,
+  withinMs: number,
+  known: readonly number[] = [],
+): Promise<readonly string[]> {
+  const others = () => markedProcesses(folder).filter((pid) => !known.includes(pid));
   for (let left = withinMs; left > 0; left -= EVERY_MS) {
-    if (markedProcesses(folder).length === 0) return [];
+    if (others().length === 0) return [];
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
   }
-  return markedProcesses(folder).map(commandOf);
+  return others().map(commandOf);
 }
 
 function commandOf(pid: number): string {

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main, type Program, type ProgramOutput } from "../main.ts";
 
+/** Whether this is the oldest Deno that is supported. */
 export const isDeno26: boolean = Deno.version.deno.startsWith("2.6.");
 
 /** The folder of the project, without a slash at its end. */

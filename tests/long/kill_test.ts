@@ -24,8 +24,8 @@ const KILLS: Readonly<Record<keyof typeof KILLABLES, readonly (readonly Kill[])[
     [{ events: 46, afterMs: 0 }],
   ],
   native: [
-    [{ events: 9, afterMs: 6 }, { events: 10, afterMs: 0 }],
     [{ events: 22, afterMs: 0 }],
+    [{ events: 9, afterMs: 6 }, { events: 10, afterMs: 0 }],
   ],
 };
 

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
+import { leftProcesses, markedProcesses, seesProcesses } from "../_marked_processes.ts";
 import { type TestProject, testProject } from "../_project.ts";
 import { runsInside } from "../_run.ts";
 import { ProcessWatch } from "./_processes.ts";
@@ -49,8 +50,8 @@ export interface AttackRun {
   readonly ownPeakMb: number;
   readonly childPeakMb: number;
   readonly children: number;
-  /** Processes that live on. */
-  readonly left: readonly number[];
+  /** Processes that live on: their numbers, or what is known of them. */
+  readonly left: readonly (number | string)[];
   /** @throws {AssertionError} unless the call has exactly one outcome */
   outcome(id: string): Outcome;
 }
@@ -93,6 +94,8 @@ export interface AttackPlace extends AsyncDisposable {
   assertHarmless(run: AttackRun, options?: { readonly written?: RegExp }): Promise<void>;
 }
 
+/** What a run has started may take so long to end behind it. */
+const LEAVING_MS = 2_000;
 const MOST_STDOUT = 64 * 2 ** 20;
 
 /** The text of one call. */
@@ -249,15 +252,24 @@ function secretServer(answer = SECRET): {
   };
 }
 
-/** Runs `orrery` in this process: nothing is known of its memory and its children then. */
+/** Runs `orrery` in this process: nothing is known of its memory and of how many children it has then. */
 async function inside(
   project: TestProject,
   args: readonly string[],
   { timeoutMs = 40_000, env, stdin }: AttackOptions,
 ): Promise<AttackRun> {
+  const home = dirname(project.folder);
+  const known = seesProcesses ? markedProcesses(home) : [];
   const { code, stdout, stderr } = await project.run(args, { timeoutMs, env, stdin });
-  const unwatched = { ownPeakMb: 0, childPeakMb: 0, children: 0, left: [] };
-  return { ...unwatched, ...toldBy(args, { stdout, stderr }), exitCode: code, stdoutBytes: stdout.length };
+  const left = seesProcesses ? await leftProcesses(home, LEAVING_MS, known) : [];
+  const unwatched = { ownPeakMb: NaN, childPeakMb: NaN, children: NaN };
+  return {
+    ...unwatched,
+    ...toldBy(args, { stdout, stderr }),
+    left,
+    exitCode: code,
+    stdoutBytes: stdout.length,
+  };
 }
 
 /** Runs `orrery` under watch. */
