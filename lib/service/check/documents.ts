@@ -8,7 +8,7 @@ import { readOperation } from "../../parse/document/read_operation.ts";
 import type { CheckPlace, CheckPlaces } from "./places.ts";
 import type { CheckReport } from "./report.ts";
 import type { CheckTargets } from "./targets.ts";
-import { maybeDocument } from "../project_files.ts";
+import { maybeDocument } from "../found_document.ts";
 import { documentPath, homeCheck, placeHome } from "../../project/document/place.ts";
 
 /** What the command line says of every document. */

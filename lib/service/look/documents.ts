@@ -8,7 +8,8 @@ import { type DocumentPlace, placeGrants } from "../../project/document/place.ts
 import { scriptShell } from "../../project/world.ts";
 import { readDocumentText } from "../../run/document/files.ts";
 import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
-import { isDocumentName, maybeDocument, walkFiles } from "../project_files.ts";
+import { isDocumentName, maybeDocument } from "../found_document.ts";
+import { walkFiles } from "../project_files.ts";
 import type { DocumentPageJson, ListedDocument, NeedJson } from "./look.ts";
 import { problemJson } from "../check/report.ts";
 
