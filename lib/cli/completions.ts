@@ -2,7 +2,14 @@
 // the table of the command line and from the project.
 import type { Terminal } from "../host/terminal/terminal.ts";
 import { EXIT } from "../service/exit_code.ts";
-import { type Argument, COMMANDS, type CommandSpec, type Flag, type ParsedCommand } from "./flags/flags.ts";
+import {
+  type Argument,
+  COMMANDS,
+  type CommandSpec,
+  type Flag,
+  type ParsedCommand,
+  TOPICS,
+} from "./flags/flags.ts";
 import { argumentAt, flagOf, parseFlags, typedForms } from "./flags/parse.ts";
 
 /** `orrery completions SHELL`. */
@@ -169,10 +176,8 @@ async function valuesOf(
       return [FILES, ...await namesOf("prompts", terminal)];
     case "shown":
       return await namesOf(`${word}s`, terminal);
-    case "help": {
-      const { TOPICS }: typeof import("./help.ts") = await import("./help.ts" as string);
+    case "help":
       return [...Object.keys(COMMANDS), ...Object.keys(TOPICS)];
-    }
     default:
       return await namesOf(`${wanted?.names}s`, terminal);
   }

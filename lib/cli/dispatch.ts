@@ -3,7 +3,7 @@ import { atRest } from "../host/process.ts";
 import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { ParsedCommand } from "./flags/flag.ts";
-import { type CommandName, COMMANDS } from "./flags/flags.ts";
+import { type CommandName, COMMANDS, TOPICS } from "./flags/flags.ts";
 import { isAgentWord, parseFlags } from "./flags/parse.ts";
 
 /** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
@@ -84,7 +84,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
 
 /** Of a name that is a command and a topic: both. */
 async function showHelp(name: string | undefined, terminal: Terminal): Promise<number> {
-  const { commandHelp, overview, showTopic, TOPICS } = await loadHelp();
+  const { commandHelp, overview, showTopic } = await loadHelp();
   const command = name !== undefined && isCommandName(name) ? await commandHelp(COMMANDS[name]) : "";
   if (name === undefined) await terminal.stdout.write(overview());
   else if (Object.hasOwn(TOPICS, name)) await showTopic(name, { terminal, before: command });

@@ -3,7 +3,7 @@ import { paged } from "../host/terminal/pager.ts";
 import { isCompiled } from "../host/process.ts";
 import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { markdownText } from "../render/markdown_text.ts";
-import { type Argument, COMMANDS, type CommandSpec, type Flag } from "./flags/flags.ts";
+import { type Argument, COMMANDS, type CommandSpec, type Flag, TOPICS } from "./flags/flags.ts";
 import { argumentText } from "./flags/parse.ts";
 import { pageOf } from "./page.ts";
 
@@ -25,24 +25,6 @@ export async function commandHelp(spec: CommandSpec): Promise<string> {
     section("Examples", examples.map(([, line = "", does = ""]) => [line, does])),
   ]);
 }
-
-/** The pages of lib/help, and what each is about. */
-export const TOPICS = {
-  calls: "files of gadget calls, and how they run",
-  documents: "Markdown that is run: operations, references, loops",
-  conversations: "agents that talk: steps, slots, models, collections",
-  prompts: "prompts, what their answers have to be, profiles, tactics",
-  gadgets: "the built-in ones, your own, orrery.lock",
-  permissions: "what a run may do, who is asked, the sandbox",
-  models: "providers, keys, prices, script models",
-  runs: "what is kept of runs: resume, trace, fork, replay",
-  http: "the server: pages, routes, events, the OpenAI surface",
-  mcp: "servers whose tools are gadgets, and Orrery as one",
-  library: "Orrery from a program of yours",
-  config: "every key of orrery.yaml and of your own settings",
-  testing: "tests of documents and of conversations",
-  "exit-codes": "what each exit code and each code of an error means",
-} as const;
 
 /** Shows the page of a topic: as it is in a pipe, drawn and through the pager in a terminal. @param options.before stands in front of it */
 export async function showTopic(

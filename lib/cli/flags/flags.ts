@@ -418,3 +418,21 @@ export const COMMANDS = {
 
 /** The name of a command. */
 export type CommandName = keyof typeof COMMANDS;
+
+/** The pages of lib/help, and what each is about. */
+export const TOPICS = {
+  calls: "files of gadget calls, and how they run",
+  documents: "Markdown that is run: operations, references, loops",
+  conversations: "agents that talk: steps, slots, models, collections",
+  prompts: "prompts, what their answers have to be, profiles, tactics",
+  gadgets: "the built-in ones, your own, orrery.lock",
+  permissions: "what a run may do, who is asked, the sandbox",
+  models: "providers, keys, prices, script models",
+  runs: "what is kept of runs: resume, trace, fork, replay",
+  http: "the server: pages, routes, events, the OpenAI surface",
+  mcp: "servers whose tools are gadgets, and Orrery as one",
+  library: "Orrery from a program of yours",
+  config: "every key of orrery.yaml and of your own settings",
+  testing: "tests of documents and of conversations",
+  "exit-codes": "what each exit code and each code of an error means",
+} as const;
