@@ -7,7 +7,7 @@ import { facadeFile, PURE_NODE_NAMES } from "../facade_modules.ts";
 import type { ImportsOrProblem, NamedImport } from "./imports.ts";
 import { type PlainModule, plainModule } from "./plain_module.ts";
 import { gateError, MAX_GRAPH_BYTES, readSource, type SourceText } from "./source.ts";
-import { decodeMap, sourcePlace } from "./map_stack.ts";
+import { decodeMap, type Mapping, sourcePlace } from "./map_stack.ts";
 
 /** Of a gadget, the entry included. */
 const MAX_MODULES = 200;
@@ -81,7 +81,8 @@ class Preparation {
     const file = shownPath(path, this.#options.cwd);
     const { text, sha256 } = await this.#read(wanted, file);
     const source = { file, text };
-    const plain = await plainModule(source, path);
+    const read = await plainModule(source, path);
+    const plain = { ...read, mappings: read.map === undefined ? undefined : decodeMap(read.map) };
     const { editText, findImports, importEdit }: typeof import("./imports.ts") = await import(
       "./imports.ts" as string
     );
@@ -126,7 +127,7 @@ class Preparation {
     found: NamedImport,
     { source, plain, path }: {
       readonly source: SourceText;
-      readonly plain: PlainModule;
+      readonly plain: MappedModule;
       readonly path: string;
     },
   ): Promise<string> {
@@ -185,9 +186,14 @@ class Preparation {
   }
 }
 
+/** A module with its source map read: every import of it is looked up there. */
+interface MappedModule extends PlainModule {
+  readonly mappings: readonly Mapping[] | undefined;
+}
+
 function checked(
   found: ImportsOrProblem,
-  plain: PlainModule,
+  plain: MappedModule,
   source: SourceText,
 ): Exclude<ImportsOrProblem, { readonly problem: unknown }> {
   if ("imports" in found) return found;
@@ -199,17 +205,17 @@ function checked(
 function sourceOffset(
   at: number,
   { plain, source, specifier }: {
-    readonly plain: PlainModule;
+    readonly plain: MappedModule;
     readonly source: SourceText;
     readonly specifier: string;
   },
 ): { readonly at: number; readonly length: number } {
   const length = Math.max(1, specifier.length + 2);
-  if (plain.map === undefined) return { at, length };
+  if (plain.mappings === undefined) return { at, length };
   const before = plain.code.slice(0, at);
   const line = before.split("\n").length - 1;
   const column = at - (before.lastIndexOf("\n") + 1);
-  const place = sourcePlace(decodeMap(plain.map), { line, column });
+  const place = sourcePlace(plain.mappings, { line, column });
   const start = place === undefined ? 0 : offsetOf(source.text, place);
   const exact = source.text.indexOf(specifier, start) - 1;
   return exact >= start && exact - start < 200 ? { at: exact, length } : { at: start, length: 1 };
