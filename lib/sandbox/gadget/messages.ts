@@ -25,7 +25,7 @@ export class MessageError extends Error {
 
 /** The message in a frame. @throws {MessageError} that says where it is none */
 export function readMessage(value: unknown, byteCount: number = NO_BYTES): FromGadget {
-  const message = variant<FromGadget, "type">("type", MESSAGES)(value, "the message", "");
+  const message = anyMessage(value, "the message", "");
   const { type } = message;
   if (byteCount > NO_BYTES && type !== "effect") throw new MessageError(`found bytes beside "${type}"`);
   if (type === "result" && message.wholeBytes !== undefined) text(message.value, "value", "the message");
@@ -108,12 +108,14 @@ function variant<Union extends { readonly [key in Key]: string }, Key extends st
   key: Key,
   shapes: Shapes<Union, Key>,
 ): Read<Union> {
-  const known = new Map(Object.entries<Shape<unknown>>(shapes));
+  const known = new Map(
+    Object.entries<Shape<unknown>>(shapes).map(([each, shape]) => [each, object(shape)]),
+  );
   const kind = oneOf([...known.keys()]);
   return (value, name, what) => {
     const values = record(value, name);
     const found = kind(Object.hasOwn(values, key) ? values[key] : undefined, key, name);
-    const fields = object(known.get(found) ?? {})(value, name, what);
+    const fields = known.get(found)?.(value, name, what);
     return { [key]: found, ...Object(fields) };
   };
 }
@@ -200,7 +202,7 @@ export const description = object<GadgetDescription>({
   warnings: (value, name, what) => texts(value, name, what).slice(0, MOST_WARNINGS),
 });
 
-const MESSAGES: Shapes<FromGadget, "type"> = {
+const anyMessage = variant<FromGadget, "type">("type", {
   loaded: { gadget: description },
   "load-failed": { error: thrown },
   begun: { id },
@@ -214,7 +216,7 @@ const MESSAGES: Shapes<FromGadget, "type"> = {
   effect: { effect: id, call: [id], op: operation },
   "effect-cancel": { effect: id },
   used: { kind: oneOf(["env", "sys"]), name: text },
-};
+});
 
 /** Whether a parsed value is one that everybody can walk through; level by level, since it may be deep. */
 function isSoundJson(value: unknown): value is Json {
