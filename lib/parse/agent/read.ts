@@ -116,7 +116,9 @@ function yamlProblems({ syntax, second, lost, tree, source }: ReadYaml): readonl
   const isTemplate = ({ error, range: [start] }: YamlProblem) =>
     // YAML reads `{{x}}` as a mapping whose key is a mapping
     error?.code === "NON_STRING_KEY" && text.slice(start - 1, start + 1) === "{{";
-  const templates = syntax.filter(isTemplate).map(({ range: [start] }): AgentYamlProblem => {
+  // More are not told, and finding the path of each takes a look through all that stands beside it.
+  const unquoted = syntax.filter(isTemplate).slice(0, MOST_TOLD);
+  const templates = unquoted.map(({ range: [start] }): AgentYamlProblem => {
     const end = text.indexOf("}}", start);
     const path = tree.pathAt(start - 1);
     return {
@@ -136,7 +138,7 @@ function yamlProblems({ syntax, second, lost, tree, source }: ReadYaml): readonl
   return [
     ...templates,
     ...others,
-    ...tree.problems.map((problem) => ({
+    ...tree.problems.slice(0, MOST_TOLD).map((problem) => ({
       ...notYaml(problem, spanOf(problem.range)),
       broken: problem.repeated === undefined ? tree.pathAt(problem.range[0]) : undefined,
     })),
