@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../lib/core/core.ts";
+import type { Json } from "../lib/core/core.ts";
 
 /** `1 file`, `2 files`, `1,234 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
@@ -28,11 +28,6 @@ export function cutStart(text: string, max: number): string {
   const end = text.slice(text.length - max).replace(/^[\uDC00-\uDFFF]/, "");
   const lineFeed = end.indexOf("\n");
   return `…${lineFeed < 0 || lineFeed > end.length - 2 ? end : end.slice(lineFeed)}`;
-}
-
-/** The fields of a JSON object; none for every other value. */
-export function fieldsOf(value: Json | undefined): { readonly [key: string]: Json | undefined } {
-  return isRecord(value) ? value : {};
 }
 
 /** The items of a JSON array; none for every other value. */

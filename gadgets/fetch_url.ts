@@ -4,12 +4,13 @@ import {
   type Json,
   linkedSignal,
   objectOf,
+  objectOrEmpty,
   onlyFields,
   STATUS_REASONS,
   type World,
 } from "../lib/core/core.ts";
 import { htmlText } from "../lib/parse/html_text.ts";
-import { cutEnd, fieldsOf, formatBytes, formatNumber, textOf } from "./_words.ts";
+import { cutEnd, formatBytes, formatNumber, textOf } from "./_words.ts";
 import { binaryKind, looksBinary } from "./_text_file.ts";
 
 interface Input {
@@ -177,7 +178,7 @@ function cutNote(maxBytes: number, missing: number | undefined): string {
 }
 
 function formatPage(result: Json): string {
-  const { url, title, text } = fieldsOf(result);
+  const { url, title, text } = objectOrEmpty(result);
   const head = [textOf(url), textOf(title)].filter((line) => line !== "").join("\n");
   return `${head}\n\n${textOf(text)}`;
 }

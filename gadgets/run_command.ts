@@ -3,11 +3,12 @@ import {
   type GadgetContext,
   type Json,
   objectOf,
+  objectOrEmpty,
   onlyFields,
   type ShellResult,
   type World,
 } from "../lib/core/core.ts";
-import { cutStart, fieldsOf, textOf } from "./_words.ts";
+import { cutStart, textOf } from "./_words.ts";
 
 interface Input {
   readonly command: string;
@@ -165,7 +166,7 @@ function describeFailure(
 
 /** As a terminal shows it: JSON would escape every line break and quote. */
 function formatResult(result: Json): string {
-  const { exitCode, stdout, stderr, truncated } = fieldsOf(result);
+  const { exitCode, stdout, stderr, truncated } = objectOrEmpty(result);
   const notes = [
     ...(exitCode === 0 ? [] : [`[exit code ${textOf(exitCode)}]`]),
     ...(truncated === true ? [`[output after the first ${MAX_BYTES} bytes was dropped]`] : []),

@@ -4,11 +4,12 @@ import {
   type Gadget,
   type Json,
   objectOf,
+  objectOrEmpty,
   onlyFields,
   PermissionRefused,
   type World,
 } from "../../lib/core/core.ts";
-import { counted, fieldsOf, formatBytes, itemsOf, textOf } from "../_words.ts";
+import { counted, formatBytes, itemsOf, textOf } from "../_words.ts";
 import { binaryKind, looksBinary } from "../_text_file.ts";
 import { compileGlob } from "../_glob.ts";
 import {
@@ -185,23 +186,25 @@ function deadline(world: World): () => void {
 
 /** What SearchText found, as `grep -n` prints it: half the words of JSON, and nothing in the lines is escaped. */
 function formatMatches(result: Json): string {
-  const { matches, files, truncated, skipped } = fieldsOf(result);
+  const { matches, files, truncated, skipped } = objectOrEmpty(result);
   const found = itemsOf(matches).map(formatMatch);
-  const between = itemsOf(matches).some((match) => fieldsOf(match).before !== undefined) ? "\n--\n" : "\n";
+  const between = itemsOf(matches).some((match) => objectOrEmpty(match).before !== undefined)
+    ? "\n--\n"
+    : "\n";
   const count = `${counted(found.length, "matching line")} in ${counted(Number(files), "file")}`;
   const notes = [
     truncated === true
       ? `${count} so far; there are more: search for something rarer, or pass a narrower glob or a larger maxMatches`
       : count,
     ...itemsOf(skipped).map((skip) =>
-      `skipped ${textOf(fieldsOf(skip).file)}: ${textOf(fieldsOf(skip).reason)}`
+      `skipped ${textOf(objectOrEmpty(skip).file)}: ${textOf(objectOrEmpty(skip).reason)}`
     ),
   ];
   return [found.join(between), `[${notes.join("\n ")}]`].filter((part) => part !== "").join("\n");
 }
 
 function formatMatch(match: Json): string {
-  const { file, line, column, text, before, after } = fieldsOf(match);
+  const { file, line, column, text, before, after } = objectOrEmpty(match);
   const name = textOf(file);
   const context = (lines: readonly Json[], first: number) =>
     lines.map((textOfLine, index) => `${name}-${first + index}- ${textOf(textOfLine)}`);
