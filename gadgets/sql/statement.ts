@@ -205,7 +205,7 @@ const QUOTES: { readonly [open: string]: readonly [SqlToken["kind"], string] } =
  *
  * @throws {Error} for a quote that is not closed, and for a NUL, where SQLite would stop reading.
  */
-export function tokenizeSql(sql: string): readonly SqlToken[] {
+function tokenizeSql(sql: string): readonly SqlToken[] {
   const nul = sql.indexOf("\0");
   if (nul >= 0) throw new Error(`Cannot read the SQL: found a NUL character ${placeInSql(sql, nul)}`);
   const tokens: SqlToken[] = [];

@@ -36,7 +36,7 @@ export const PERMISSION_KINDS: readonly PermissionKind[] = ["read", "write", "ne
 const NOTHING: PolicyRule = { all: false, list: [] };
 
 /** No rule of any kind. */
-export const NO_RULES: PolicyRules = {
+const NO_RULES: PolicyRules = {
   read: NOTHING,
   write: NOTHING,
   net: NOTHING,

@@ -57,7 +57,7 @@ export interface Markers {
 }
 
 /** The markers of the block format as published. */
-export const DEFAULT_MARKERS: Markers = Object.freeze({
+const DEFAULT_MARKERS: Markers = Object.freeze({
   start: "!!!GADGET_START:",
   end: "!!!GADGET_END",
   arg: "!!!ARG:",
