@@ -10,7 +10,6 @@ import {
 } from "../../core/core.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { findModel } from "../../project/models.ts";
-import { openCatalog } from "../../project/project.ts";
 import { keepStdout } from "../../project/trust/grants.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { Budget } from "../../run/budget.ts";
@@ -24,6 +23,7 @@ import { assertKnownModel, modelFrom } from "../input/known_model.ts";
 import {
   type BegunRun,
   type Keeping,
+  openedCatalog,
   promptsAt,
   type ReadyRun,
   RECORDED,
@@ -91,20 +91,14 @@ export function recordedDialog({ modelId, contextTokens }: DialogInput, at: Star
 
 /** The gadgets that a model may be offered. Without tools no server is started, and a project that asks for nothing is not opened at all. */
 export async function openDialogCatalog(
-  { project, grants, around }: StartPlace,
+  at: StartPlace,
   { tools, accepted }: { readonly tools: readonly string[]; readonly accepted: boolean | undefined },
 ): Promise<typeof RECORDED> {
-  const { config } = project;
-  const hasTools = tools.length > 0;
-  if (hasTools || Object.keys(config.project.parts).length > 0) {
-    const { openCatalog: open = openCatalog } = around;
-    return await around.open(open(project, {
-      ...grants,
-      ...around.opening,
-      accepted,
-      servers: hasTools,
-      late: !tools.some((name) => name.endsWith("__*")),
-    }));
+  const { project: { config }, around } = at;
+  const servers = tools.length > 0;
+  if (servers || Object.keys(config.project.parts).length > 0) {
+    const late = !tools.some((name) => name.endsWith("__*"));
+    return await openedCatalog(at, { accepted, servers, late });
   }
   config.notices.forEach(around.opening.notice);
   return RECORDED;

@@ -93,7 +93,7 @@ export interface BegunRun {
 /** The gadgets of a project for a run, to be closed at its end. @throws {InterruptedError} when Ctrl-C came first */
 export function openedCatalog(
   { project, grants, around }: StartPlace,
-  more: Pick<OpenCatalogOptions, "calls" | "servers" | "against"> = {},
+  more: Pick<OpenCatalogOptions, "accepted" | "calls" | "servers" | "late" | "against"> = {},
 ): Promise<OpenedCatalog> {
   keepStdout(grants.flags);
   const open = around.openCatalog ?? openCatalog;
