@@ -68,7 +68,7 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   }
 }
 
-// A project that is held open: what may be asked of it, and who does it. What a run does is in the files `start_*.ts`; what is told of it
+// A project that is held open: what may be asked of it, and who does it. What a run does is in `start/`; what is told of it
 // goes through its hub.
 
 /** What was opened for it; it is closed with the service. */

@@ -9,7 +9,7 @@ import {
   type User,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { sightOf, stateFolder, workingFolder } from "../../host/paths.ts";
+import { sightOf, stateFolder } from "../../host/paths.ts";
 import { hasColor, type Terminal } from "../../host/terminal/terminal.ts";
 import { removeAllowedServer } from "../../mcp/server_grant.ts";
 import { lockedGadget } from "../../policy/decide_grant.ts";
@@ -40,8 +40,7 @@ export async function trust(
   terminal: Terminal,
 ): Promise<number> {
   const { action, names } = wantedOf(words, flags);
-  const cwd = workingFolder();
-  const project = await openSettings(cwd, { cwd });
+  const project = await openSettings();
   if (action === "list") return await tell(await trustList(project), flags, terminal);
   if (action === "show") return await tell(await trustPage(names[0] ?? "", project), flags, terminal);
   const isTyped = terminal.stdinIsTerminal && terminal.stderr.isTerminal;

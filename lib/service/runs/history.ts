@@ -23,7 +23,7 @@ export interface HistoryPart {
 }
 
 /** How long an event is as JSON. */
-export function eventBytes(event: RunEvent): number {
+function eventBytes(event: RunEvent): number {
   return JSON.stringify(event).length;
 }
 

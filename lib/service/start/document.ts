@@ -215,7 +215,7 @@ export function settingsInput(
 }
 
 /** What a run has kept. */
-export function documentRunInput(kept: Json): DocumentRunInput {
+function documentRunInput(kept: Json): DocumentRunInput {
   const input = objectOrEmpty(kept);
   const defaults = objectOrEmpty(input.defaults);
   const limits = objectOrEmpty(defaults.limits);
