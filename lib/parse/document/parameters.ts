@@ -127,11 +127,13 @@ export class ParameterReader {
 
   /** Tells keys that are none of ours. @param message undefined where nothing is wrong with it */
   unknown(message: (key: string) => string | undefined): void {
-    const told = [...this.#mapping.values.keys()].flatMap((key) => {
+    let told = 0;
+    for (const key of this.#mapping.values.keys()) {
       const words = message(key);
-      return words === undefined ? [] : [[key, words] as const];
-    });
-    for (const [key, words] of told.slice(0, MOST_UNKNOWN)) this.refuse(key, words);
+      if (words === undefined) continue;
+      this.refuse(key, words);
+      if (++told >= MOST_UNKNOWN) return; // each is compared with all names
+    }
   }
 
   /** Tells what is wrong with a key; once, however often it is found. */
