@@ -1,5 +1,5 @@
 // The prompts that calls of `RunPrompt` ask, and the documents of `RunFile`. Loaded with the first such call.
-import { memoryFiles, type Model, type Shell, type World } from "../../core/core.ts";
+import { linkedSignal, memoryFiles, type Model, type Shell, type World } from "../../core/core.ts";
 import { boundedGuarded, boundedWorld, catalogInWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds } from "../../project/document/grants.ts";
 import { type DocumentHome, homeMeans, placeHome } from "../../project/document/place.ts";
@@ -125,9 +125,9 @@ function stoppable(
   return {
     files,
     shell: {
-      run: (command, options) => {
-        const signals = options.signal === undefined ? [stop()] : [stop(), options.signal];
-        return shell.run(command, { ...options, signal: AbortSignal.any(signals) });
+      async run(command, options) {
+        using linked = linkedSignal([stop(), options.signal]);
+        return await shell.run(command, { ...options, signal: linked.signal });
       },
     },
   };
