@@ -328,16 +328,18 @@ interface CallContextOptions {
 
 /** What `run` of a gadget gets besides its input. All of it is the object's own, so that `{ ...context }` has it too. */
 function callContext({ call, dependencies, node, step, given }: CallContextOptions): GadgetContext {
-  return {
+  const context: GadgetContext = {
     signal: node.signal,
     invocationId: call.invocationId,
-    /** Copies of the results, made when they are asked for: most gadgets look only at their input. */
-    get dependencies() {
-      return Object.fromEntries(dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)]));
-    },
+    dependencies: {},
     call,
     ...given,
     log: (text: string) => step.log(String(text)),
     progress: (done: number, total?: number) => step.progress(done, total),
   };
+  if (dependencies.length === 0) return context; // a getter, also in the literal, takes longer to make than all of this
+  return Object.defineProperty(context, "dependencies", {
+    /** Copies of the results, made when they are asked for: most gadgets look only at their input. */
+    get: () => Object.fromEntries(dependencies.map((id) => [id, ownCopy(node.dependency(id) ?? null)])),
+  });
 }
