@@ -197,8 +197,11 @@ export class Replay {
   #leadMs(): number {
     if (this.#pacedFrom === undefined) return 0;
     const timeFrom = (index: number): number => {
-      const line = this.#lines.slice(index).find(({ type }) => type === "event");
-      return line?.type === "event" ? line.event.at : 0;
+      for (let at = index; at < this.#lines.length; at++) {
+        const line = this.#lines[at];
+        if (line?.type === "event") return line.event.at;
+      }
+      return 0;
     };
     return Math.max(0, timeFrom(this.#at) - timeFrom(0) - (performance.now() - this.#pacedFrom));
   }
