@@ -60,9 +60,8 @@ const ANY_TYPE = ["object", "array", "string", "number", "boolean", "null"];
 
 /** What an answer has to be. */
 export interface AnswerContract {
-  readonly schema: JsonObject;
-  /** The JSON text of an answer, or why it is none: `it is not JSON`, `/items/0: type`. */
-  check(answer: string): { readonly text: string } | { readonly why: string };
+  /** The JSON of an answer, and its text; or why it is none: `it is not JSON`, `/items/0: type`. */
+  check(answer: string): { readonly value: Json; readonly text: string } | { readonly why: string };
 }
 
 /**
@@ -73,7 +72,6 @@ export interface AnswerContract {
 export function answerContract(schema: JsonObject): AnswerContract {
   const prepared = preparedOrThrow(schema);
   return {
-    schema,
     check(answer) {
       const read = replyJson(answer);
       if ("problem" in read) return { why: read.isNumber ? read.problem : "it is not JSON" };
@@ -81,7 +79,7 @@ export function answerContract(schema: JsonObject): AnswerContract {
       const validator = new JsonValidator(prepared, { size: text.length });
       const failures = placed(validator.failuresOf(json));
       const [first] = failures;
-      if (first === undefined) return { text };
+      if (first === undefined) return { value: json, text };
       const { where, keyword } = failures.find((failure) => !WRAPPERS.has(failure.keyword)) ?? first;
       return { why: `/${toPointer(where)}: ${keyword}` };
     },
@@ -109,16 +107,7 @@ export const textForm: AnswerForm<string> = { read: (text) => ({ value: text }) 
 
 /** JSON that fits the schema. @throws {Error} for a schema that cannot be used; the message has the JSON pointer into it */
 export function schemaForm(schema: JsonObject): AnswerForm<Json> {
-  const contract = answerContract(schema);
-  return {
-    schema,
-    read(text) {
-      const checked = contract.check(text);
-      if ("why" in checked) return checked;
-      const value: Json = JSON.parse(checked.text);
-      return { value };
-    },
-  };
+  return { schema, read: answerContract(schema).check };
 }
 
 /** A JSON object; the schema is for the model, and `read` says what fits. */
