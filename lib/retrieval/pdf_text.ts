@@ -1,6 +1,6 @@
 // pdf.js is long: this module is loaded when a PDF is read.
 import { getDocumentProxy } from "unpdf";
-import { FileError, messageOf } from "../core/core.ts";
+import { FileError, messageOf, timerTurn } from "../core/core.ts";
 import { type DocumentText, numberedHeadings, type TextHeading, type TextPage } from "./plain_text.ts";
 import type { ReadDocumentOptions } from "./read_document.ts";
 
@@ -141,7 +141,7 @@ function forgottenPromises(): AsyncDisposable {
   globalThis.addEventListener("unhandledrejection", onRejection);
   return {
     async [Symbol.asyncDispose]() {
-      for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setTimeout(resolve));
+      for (let turn = 0; turn < TURNS; turn++) await timerTurn();
       globalThis.removeEventListener("unhandledrejection", onRejection);
     },
   };

@@ -1,4 +1,4 @@
-import type { PermissionRefused, User } from "../core/core.ts";
+import { type PermissionRefused, timerTurn, type User } from "../core/core.ts";
 import type { Run } from "./run.ts";
 import { stepHere } from "./replay/work_place.ts";
 
@@ -56,7 +56,7 @@ export class Approvals {
         permissions,
         reason: refused.message,
       });
-      await new Promise((resolve) => setTimeout(resolve)); // whoever is asked has read by then what was said before
+      await timerTurn(); // whoever is asked has read by then what was said before
     }
     const { allowed, by } = canAsk ? await this.#answer(refused) : { allowed: false, by: "nobody" };
     this.#run?.tellOutside({
