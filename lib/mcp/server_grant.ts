@@ -243,7 +243,7 @@ export async function readAllowedServers(state: Files): Promise<readonly Allowed
 }
 
 /** Writes the server into the list, in the place of what was allowed under its name in that project. @throws as `readAllowedServers` */
-export async function writeAllowedServer(state: Files, server: AllowedServer): Promise<void> {
+async function writeAllowedServer(state: Files, server: AllowedServer): Promise<void> {
   const others = (await readAllowedServers(state)).filter(({ root, name }) =>
     root !== server.root || name !== server.name
   );

@@ -25,7 +25,7 @@ export interface KnownModel {
 }
 
 /** Models by `provider/model`; checked in October 2026. */
-export const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = prices;
+const KNOWN_MODELS: Readonly<Record<string, KnownModel>> = prices;
 
 /** What is known of a model; a date at the end of its name (`-20251001`, `-2025-08-07`) makes no difference. */
 export function maybeKnownModel(id: string): KnownModel | undefined {

@@ -333,7 +333,7 @@ PRAGMA user_version = ${INDEX_VERSION};
 `;
 
 /** Makes the tables in a new file, and anew in one of another version. */
-export function prepareIndex(database: DatabaseSync): void {
+function prepareIndex(database: DatabaseSync): void {
   if (versionOf(database) === INDEX_VERSION) return;
   database.exec("BEGIN IMMEDIATE");
   // Another process may have made them meanwhile. When this throws, the database is closed, and the transaction with it.

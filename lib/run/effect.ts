@@ -108,7 +108,7 @@ function failureOf(error: unknown, run: Run): StepError {
 }
 
 /** Tells how a step ended. */
-export function tellStepEnd(
+function tellStepEnd(
   run: Run,
   { key, ms, outcome }: { readonly key: string; readonly ms: number; readonly outcome: StepOutcome },
 ): void {
