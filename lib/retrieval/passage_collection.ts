@@ -96,7 +96,7 @@ function fusedRanks(rankings: readonly (readonly FoundRow[])[]): readonly FoundR
   return [...scores].map(([row, score]) => ({ row, score })).sort((a, b) => b.score - a.score);
 }
 
-/** So many texts are sent at once, and kept before the next ones are. */
+/** So many texts are sent at once, and kept before the next ones are: Mistral takes no more, and an embedder divides nothing. */
 const BATCH = 32;
 
 /** The vectors of an index, by one model. */
