@@ -1,4 +1,4 @@
-import { onlyFields, systemClock, toJsonObject } from "../../core/core.ts";
+import { onlyFields, toJsonObject } from "../../core/core.ts";
 import type { ProjectNow, StartRun } from "../../service/service.ts";
 import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
@@ -127,7 +127,7 @@ export const runsRoutes = [
         async function* texts(): AsyncGenerator<string, undefined> {
           for (let now = await reader.next(); now !== undefined; now = await reader.next()) {
             yield `event: project\ndata: ${JSON.stringify(projectJson(now))}\n\n`;
-            await systemClock.sleep(EVERY_MS, left.signal).catch(() => undefined);
+            await settings.clock.sleep(EVERY_MS, left.signal).catch(() => undefined);
           }
         }
         const leave = (): void => {
