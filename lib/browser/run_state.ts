@@ -68,8 +68,6 @@ export class RunState {
   readonly asks = new Map<string, PageAsk>();
   end: RunEnd | undefined;
   readonly #own = new OwnTexts();
-  /** Of steps that run: their names, by which a conversation's texts say whose they are. */
-  readonly #names = new Map<string, string>();
 
   /** Takes what came. @returns whether anything of it is new */
   take(frame: PageFrame): boolean {
@@ -154,7 +152,6 @@ export class RunState {
   #begin({ kind }: Extract<RunEvent, { readonly type: "run-start" }>): void {
     this.kind = kind;
     this.status = "running";
-    this.end = undefined;
   }
 
   /** One that begins again after a restart voids what it had said. */
@@ -162,15 +159,13 @@ export class RunState {
     this.open.delete(key);
     if (kind !== "step") return;
     this.open.delete(name);
-    this.#names.set(key, name);
   }
 
+  /** A conversation's texts say by its name whose they are. */
   #endStep(key: string): void {
     this.#close(key);
-    const name = this.#names.get(key);
-    if (name === undefined) return;
-    this.#close(name);
-    this.#names.delete(key);
+    const row = this.rows.byKey.get(key);
+    if (row?.kind === "step") this.#close(row.name);
   }
 
   /** A command says what it says without a message at the end, and so does a model that was cut off. */
