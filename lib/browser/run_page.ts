@@ -180,8 +180,9 @@ function newest<T>(root: HTMLElement, { of, make, most }: {
   let shown = 0;
   return {
     update(state) {
-      root.append(...of(state).slice(shown).map((each) => make(each, state)));
-      shown = of(state).length;
+      const all = of(state);
+      root.append(...all.slice(Math.max(shown, all.length - most)).map((each) => make(each, state)));
+      shown = all.length;
       while (root.childElementCount > most) root.firstElementChild?.remove();
     },
   };
