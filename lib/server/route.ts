@@ -1,5 +1,5 @@
 // A route is data: one table of them says what is where, what comes in, and makes the OpenAPI document. What a route answers
-// with is in answers.ts (json, html, text, empty, seeOther), problem.ts (HttpProblem, to be thrown) and sse.ts (runEvents, textStream).
+// with is in answers.ts (json, html, text, empty, seeOther), problem.ts (HttpProblem, to be thrown) and run_answers.ts (runEvents).
 import type { Clock, JsonSchema } from "../core/core.ts";
 import type { FromJsonSchema } from "../schema/input_type.ts";
 import type { Service } from "../service/service.ts";

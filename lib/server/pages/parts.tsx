@@ -117,7 +117,7 @@ export function Source({ text, label, problems = [], kindOf = () => undefined }:
 /** A module of the project, which no flag of the server loads. */
 const UNLOADED_CODE = "W300";
 
-/** What is wrong, line by line. @param href of the file that is shown; absent: each names its file */
+/** What is wrong, line by line; each names its file where that is not the one that is shown. */
 export function Problems({ problems, here = false }: {
   readonly problems: readonly ProblemJson[];
   /** Whether the source of the file stands on the same page. */
