@@ -9,7 +9,7 @@ const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyl
 const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 /** `3 minutes ago`, and a date when that was a day ago. */
-export function timeText(at: number, now: number): string {
+function timeText(at: number, now: number): string {
   const seconds = Math.round((now - at) / 1000);
   if (now - at >= DAY_MS) return clock.format(at);
   if (seconds < 60) return ago.format(-seconds, "second");

@@ -30,7 +30,7 @@ const MAX_VALUES = 200_000;
 const MAX_FIELDS = 1_000;
 
 /** The body as a text. @throws {HttpProblem} 400 `utf-8`, 408 `slow`, 413 `too-large` */
-export async function readText(request: Request): Promise<string> {
+async function readText(request: Request): Promise<string> {
   const isSmall = Number(request.headers.get("content-length") ?? Infinity) <= SMALL_BYTES;
   const wholeMs = isSmall ? PIECE_MS : WHOLE_MS;
   const limits = { pieceMs: PIECE_MS, wholeMs, maxBytes: MAX_BODY_BYTES };

@@ -63,7 +63,7 @@ export function listOf(name: string, items: JsonSchema): JsonSchema {
 export const MODEL = { ...NAME, description: "provider/model, or an alias of models.aliases" } as const;
 
 /** Any object. */
-export const OBJECT = { type: "object" } as const satisfies JsonSchema;
+const OBJECT = { type: "object" } as const satisfies JsonSchema;
 
 const TEXT = { type: "string" } as const;
 const COUNT = { type: "integer", minimum: 0 } as const;

@@ -130,7 +130,7 @@ function sourceWords({ kind, file, server }: GadgetJson["source"]): string {
 }
 
 /** `net example.com, run` */
-export function permissionWords(permissions: Readonly<Record<string, Json>>): string {
+function permissionWords(permissions: Readonly<Record<string, Json>>): string {
   const words = Object.entries(permissions).map(([kind, value]) =>
     Array.isArray(value) && value.length > 0 ? `${kind} ${value.join(" ")}` : kind
   );
