@@ -111,6 +111,8 @@ interface SecretPlace {
 interface Form {
   readonly text: string;
   readonly name: string;
+  /** It can overlap itself, as `abcab` does. */
+  readonly overlaps: boolean;
 }
 
 /** Finds the forms of a set of secrets. */
@@ -129,7 +131,7 @@ class SecretFinder {
       for (const text of secretForms(value)) if (!names.has(text)) names.set(text, name);
     }
     // The longest first: of two that begin at one place it is the one that is named.
-    this.#forms = [...names].map(([text, name]) => ({ text, name }))
+    this.#forms = [...names].map(([text, name]) => ({ text, name, overlaps: overlapsItself(text) }))
       .sort((a, b) => b.text.length - a.text.length);
     for (const form of this.#forms) {
       const first = form.text.charAt(0);
@@ -165,18 +167,38 @@ class SecretFinder {
   }
 }
 
-/** Those that overlap each other, as a long row of one letter does, are one. */
-function placesOf({ text: form, name }: Form, text: string): readonly SecretPlace[] {
+function placesOf({ text: form, name, overlaps }: Form, text: string): readonly SecretPlace[] {
   const places: SecretPlace[] = [];
-  let [start, end] = [-1, -1];
-  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
-    if (at >= end) {
-      if (start >= 0) places.push({ start, end, name });
-      start = at;
-    }
-    end = at + form.length;
+  for (let start = text.indexOf(form); start >= 0;) {
+    let end = start + form.length;
+    if (overlaps) end = endOfChain(form, { text, start });
+    places.push({ start, end, name });
+    start = text.indexOf(form, end);
   }
-  return start < 0 ? places : [...places, { start, end, name }];
+  return places;
+}
+
+/** Follows occurrences that overlap each other, the furthest one each time: a long row of one letter costs no more than its length. */
+function endOfChain(
+  form: string,
+  { text, start }: { readonly text: string; readonly start: number },
+): number {
+  for (let at = start;;) {
+    const next = text.slice(at + 1, at + 2 * form.length - 1).lastIndexOf(form);
+    if (next < 0) return at + form.length;
+    at += 1 + next;
+  }
+}
+
+/** Whether a proper beginning of the text is its end too (the prefix function of Knuth, Morris and Pratt). */
+function overlapsItself(text: string): boolean {
+  const borders = [0];
+  for (let i = 1, border = 0; i < text.length; i++) {
+    while (border > 0 && text[i] !== text[border]) border = borders[border - 1] ?? 0;
+    if (text[i] === text[border]) border++;
+    borders.push(border);
+  }
+  return (borders.at(-1) ?? 0) > 0;
 }
 
 /**
