@@ -1,4 +1,5 @@
-// Tests that `deno task test` runs a part of, whole: those that ask `_thorough.ts`. And attacks in the binary, where there is one.
+// Tests that `deno task test` runs a part of, whole: those that ask `_thorough.ts`, and properties, with other values at each run. And attacks
+// in the binary, where there is one.
 
 const FOLDERS = ["tests", "tests/long", "tests/page", "tests/timed", "tests/timed/long"];
 const IN_BINARY = /^tests\/long\/sandbox_(hostile_project|own_attacks|races)_test\.ts$/;
@@ -18,7 +19,7 @@ async function askingFiles(folder: string): Promise<readonly string[]> {
   const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
   const files = names.filter((name) => name.endsWith("_test.ts")).map((name) => `${folder}/${name}`);
   const texts = await Promise.all(files.map((file) => Deno.readTextFile(file)));
-  return files.filter((_, at) => texts[at]?.includes("_thorough.ts"));
+  return files.filter((_, at) => /_thorough\.ts"|from "fast-check"/.test(texts[at] ?? ""));
 }
 
 async function tested(files: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {

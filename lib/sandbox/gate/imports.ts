@@ -315,10 +315,12 @@ export function editText(
   return { code: pieces.join("") + code.slice(at), moved };
 }
 
-/** In order, without those that are in others. */
+/** In order, without those that are in others; what is put in before one is not in it. */
 function outermost(edits: readonly Edit[]): readonly Edit[] {
   let end = 0;
-  return edits.toSorted((a, b) => a.start - b.start || b.end - a.end).filter((edit) => {
+  return edits.toSorted((a, b) =>
+    a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start) || b.end - a.end
+  ).filter((edit) => {
     const isInside = edit.start < end;
     if (!isInside) end = edit.end;
     return !isInside;
