@@ -2,14 +2,15 @@
 // needed lies beside its modules, compressed, and is unpacked when it is wanted.
 
 import { brotliCompressSync, constants } from "node:zlib";
-import { packModule } from "./pack_module.ts";
+import { importsLater, packModule } from "./pack_module.ts";
 import { packWasm } from "./pack_wasm.ts";
 
-/** Characters of a module; with a smaller one little is gained. */
-const LARGE = 1_000_000;
+/** Characters of a module: a start takes 10 ms for each million of them, and with a smaller one little is gained. */
+const LARGE = 100_000;
 
 /**
- * Packs what is large in the modules of a folder.
+ * Packs what is large in the modules of a folder, but those that import others when these are needed: what each start reads is such a
+ * one.
  *
  * @param assets the folder for what is compressed, a path from the other one
  * @throws {Error} when there is no WebAssembly or no large module: the bundle is not as it was
@@ -24,7 +25,7 @@ export async function packFolder(folder: string, assets: string): Promise<void> 
     const { text, wasm } = packWasm(await Deno.readTextFile(path), `./${assets}/${name}`);
     for (const [file, bytes] of wasm) await put(file, bytes);
     found.wasm += wasm.size;
-    if (text.length < LARGE) {
+    if (text.length < LARGE || await importsLater(text)) {
       if (wasm.size > 0) await Deno.writeTextFile(path, text);
       continue;
     }

@@ -14,11 +14,17 @@ export interface PackedModule {
   readonly body: string;
 }
 
+/** True when a module has an `import()`. */
+export async function importsLater(text: string): Promise<boolean> {
+  await init;
+  return parse(text)[0].some(({ type }) => type === "dynamic");
+}
+
 /**
  * Takes a module of the bundle apart. It becomes a function because an `import()` of such a text, from a `data:` URL, takes five times as
  * long; and none with an arrow, because V8 reads a function in parentheses once, and an arrow a second time when it is called.
  *
- * @param text as the bundler writes it: imports by names, and one `export` by names at its end
+ * @param text as the bundler writes it: imports by names, and one `export` by names at its end, before a comment
  * @param file with the function, relative to the module
  * @throws {Error} for an import or export of another form
  */
@@ -39,7 +45,9 @@ export async function packModule(text: string, file: string): Promise<PackedModu
     end = found.importEnd;
   }
   const last = exports[0]?.exportStart ?? text.length;
-  if (!/^(export\s*\{[^{}]*\}\s*;?)?\s*$/.test(text.slice(last))) throw unexpected(text, last);
+  if (!/^(export\s*\{[^{}]*\}\s*;?)?\s*(\/\*[^]*\*\/\s*)?$/.test(text.slice(last))) {
+    throw unexpected(text, last);
+  }
   const names = exports.map((each) => exportedName(text, each));
   body += `${text.slice(end, last)}\nreturn{${names.map(([name, local]) => `${name}:${local}`).join()}}`;
   return {
