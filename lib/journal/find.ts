@@ -1,6 +1,5 @@
 // What a journal has of the names that somebody typed.
 import { nearestName, RunNotFoundError, StepNotFoundError } from "../core/core.ts";
-import { typedRunId } from "./new_run.ts";
 import type { JournalStore, RunRow } from "./store.ts";
 
 const MIN_BEGINNING = 4;
@@ -20,6 +19,11 @@ function byBeginning(store: JournalStore, beginning: string): RunRow | undefined
   throw new RunNotFoundError(
     `${ids.length} runs begin with "${beginning}": ${listed(ids)}. Give more of the id`,
   );
+}
+
+/** What was meant by an id as somebody typed it: capitals, and the letters that ids do not have. */
+function typedRunId(text: string): string {
+  return text.trim().toLowerCase().replaceAll("o", "0").replaceAll(/[il]/g, "1");
 }
 
 function runsThere(store: JournalStore, typed: string): string {

@@ -104,11 +104,6 @@ export function newRunId(now: number): string {
   return digits.join("") + randomDigits(RANDOM_LENGTH);
 }
 
-/** What was meant by an id as somebody typed it: capitals, and the letters that ids do not have. */
-export function typedRunId(text: string): string {
-  return text.trim().toLowerCase().replaceAll("o", "0").replaceAll(/[il]/g, "1");
-}
-
 function randomDigits(length: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), digit).join("");
 }
