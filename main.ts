@@ -1,8 +1,21 @@
 // On the path of `orrery --version`: everything heavy is behind a dynamic import in lib/cli/main.ts.
 import { main as runCommand } from "./lib/cli/main.ts";
-import { asProgram, commandLine, exitProcess, type Program, provideLibrary } from "./lib/host/process.ts";
+import {
+  asProgram,
+  commandLine,
+  exitProcess,
+  type Program as HostProgram,
+  provideLibrary,
+} from "./lib/host/process.ts";
+import type { Kind } from "./lib/service/kinds/kind.ts";
 
-export type { Program, ProgramOutput } from "./lib/host/process.ts";
+export type { ProgramOutput } from "./lib/host/process.ts";
+
+/** What a command finds around it. */
+export interface Program extends HostProgram {
+  /** Kinds of files and runs besides those of Orrery, for programs that try one out. Default: none. */
+  readonly kinds?: readonly Kind[];
+}
 
 /**
  * Runs a command line inside this process, as what is typed behind `orrery`.
@@ -11,7 +24,7 @@ export type { Program, ProgramOutput } from "./lib/host/process.ts";
  * @returns the exit code, one of those in `orrery help exit-codes`
  */
 export function main(args: readonly string[], program?: Program): Promise<number> {
-  return program === undefined ? runCommand(args) : asProgram(program, () => runCommand(args));
+  return program === undefined ? runCommand(args) : asProgram(program, () => runCommand(args, program.kinds));
 }
 
 provideLibrary((): Promise<typeof import("./mod.ts")> => import("./mod.ts" as string));

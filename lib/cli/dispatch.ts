@@ -1,6 +1,8 @@
 import { didYouMean } from "../core/core.ts";
 import { atRest } from "../host/process.ts";
 import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
+import type { Kind } from "../service/kinds/kind.ts";
+import { KINDS } from "../service/kinds/kinds.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { ParsedCommand } from "./flags/flag.ts";
 import { type CommandName, COMMANDS, TOPICS } from "./flags/flags.ts";
@@ -33,6 +35,7 @@ const LOADERS: { readonly [name in CommandName]: Loader<name> } = {
 type Command<Name extends CommandName> = (
   parsed: ParsedCommand<typeof COMMANDS[Name]>,
   terminal: Terminal,
+  kinds: readonly Kind[],
 ) => Promise<number>;
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly [name in Name]: Command<Name> }>;
@@ -41,9 +44,10 @@ async function runNamed<Name extends CommandName>(
   name: Name,
   args: readonly string[],
   terminal: Terminal,
+  kinds: readonly Kind[],
 ): Promise<number> {
   const parsed = parseFlags(COMMANDS[name], args);
-  if (!parsed.wantsHelp) return await (await LOADERS[name]())[name](parsed, terminal);
+  if (!parsed.wantsHelp) return await (await LOADERS[name]())[name](parsed, terminal, kinds);
   await terminal.stdout.write(await (await loadHelp()).commandHelp(COMMANDS[name]));
   return EXIT.ok;
 }
@@ -52,11 +56,11 @@ function loadHelp(): Promise<typeof import("./help.ts")> {
   return import("./help.ts" as string);
 }
 
-/** Finds the command and runs it; gives the exit code. Everything that is thrown ends here, as a message on stderr. */
-export async function dispatch(args: readonly string[]): Promise<number> {
+/** Finds the command and runs it; gives the exit code. @param more kinds besides those of Orrery. Everything that is thrown ends here, as a message on stderr. */
+export async function dispatch(args: readonly string[], more: readonly Kind[]): Promise<number> {
   const terminal = hostTerminal();
   try {
-    const code = await runCommand(args, terminal);
+    const code = await runCommand(args, terminal, [...KINDS, ...more]);
     await atRest();
     return code;
   } catch (error) {
@@ -67,7 +71,11 @@ export async function dispatch(args: readonly string[]): Promise<number> {
   }
 }
 
-async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+async function runCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined) {
     await terminal.stderr.write((await loadHelp()).overview());
@@ -79,7 +87,7 @@ async function runCommand(args: readonly string[], terminal: Terminal): Promise<
     return await complete(rest, terminal);
   }
   if (!isCommandName(name)) throw new UsageError(unknownCommand(name));
-  return await runNamed(name, rest, terminal);
+  return await runNamed(name, rest, terminal, kinds);
 }
 
 /** Of a name that is a command and a topic: both. */

@@ -3,10 +3,11 @@
 // name from it. A bundler drops the types first, and so still finds the module.
 
 import { printShort, printShortError } from "../host/process.ts";
+import type { Kind } from "../service/kinds/kind.ts";
 import { VERSION } from "../core/version.ts";
 
-/** Runs the command that was typed; gives the exit code of the process (cli.md). */
-export async function main(args: readonly string[]): Promise<number> {
+/** Runs the command that was typed; gives the exit code of the process (cli.md). @param kinds of files and runs, besides those of Orrery */
+export async function main(args: readonly string[], kinds: readonly Kind[] = []): Promise<number> {
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     printShort(`orrery ${VERSION}\n`);
     return 0;
@@ -18,7 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return await serveGadget();
   }
   const loaded = await loadDispatch();
-  return typeof loaded === "string" ? printProblem(loaded) : await loaded.dispatch(args);
+  return typeof loaded === "string" ? printProblem(loaded) : await loaded.dispatch(args, kinds);
 }
 
 /** The code of the commands, or why it cannot be read: Deno reads what a hidden import() names only where it may read files. */

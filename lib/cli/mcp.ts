@@ -3,6 +3,7 @@ import { logsToStderr } from "../host/terminal/logs_to_stderr.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
 import { printable } from "../render/shown_text.ts";
+import type { Kind } from "../service/kinds/kind.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
@@ -15,7 +16,11 @@ type McpCommand = ParsedCommand<typeof COMMANDS.mcp>;
 const GRACE_MS = 10_000;
 
 /** `orrery mcp`: the project over MCP on stdin and stdout, until the client closes its end. */
-export async function mcp({ flags }: McpCommand, terminal: Terminal): Promise<number> {
+export async function mcp(
+  { flags }: McpCommand,
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
   logsToStderr(); // stdout is the protocol's alone
   const grants = grantsOf(flags);
   const stop = new AbortController();
@@ -27,7 +32,13 @@ export async function mcp({ flags }: McpCommand, terminal: Terminal): Promise<nu
   const notice = (text: string): void => flags.quiet ? undefined : tell(`notice: ${text}\n`);
   const folder = workingFolder();
   using _stray = terminal.onStrayError((error) => tell(`warning: ${strayErrorText(error, folder)}\n`));
-  await using service = await openService({ folder, ephemeral: flags.ephemeral, grants, notice });
+  await using service = await openService({
+    folder,
+    ephemeral: flags.ephemeral,
+    grants,
+    notice,
+    kinds,
+  });
   const { serveMcpStdio }: typeof import("../server/mcp/stdio.ts") = await import(
     "../server/mcp/stdio.ts" as string
   );

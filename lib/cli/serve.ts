@@ -8,6 +8,7 @@ import { plainErrorFrame } from "../render/error_frame.ts";
 import { paintFor } from "../render/cells.ts";
 import { printable } from "../render/shown_text.ts";
 import type { OpenServer } from "../server/server.ts";
+import type { Kind } from "../service/kinds/kind.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
 import type { Service } from "../service/service.ts";
@@ -23,7 +24,11 @@ const GRACE_MS = 10_000;
 const MIN_TOKEN = 16;
 
 /** `orrery serve`: comes back when it was told to end. */
-export async function serve({ flags }: ServeCommand, terminal: Terminal): Promise<number> {
+export async function serve(
+  { flags }: ServeCommand,
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
   const wanted = await wantedOf(flags);
   const { folder, token } = wanted;
   logsToStderr();
@@ -31,6 +36,7 @@ export async function serve({ flags }: ServeCommand, terminal: Terminal): Promis
   using _stray = terminal.onStrayError((error) => tell(`warning: ${strayErrorText(error, folder)}`));
   await using service = await openService({
     folder,
+    kinds,
     ephemeral: flags.ephemeral,
     grants: grantsHere(flags),
     notice: (text) => tell(`warning: ${text}`),

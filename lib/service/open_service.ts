@@ -16,6 +16,8 @@ import type { FoundSecret } from "../project/open_run.ts";
 import { openSettings } from "../project/project.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";
+import type { Kind } from "./kinds/kind.ts";
+import { KINDS } from "./kinds/kinds.ts";
 import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
 import type { HeldRun } from "./runs/held_run.ts";
@@ -50,18 +52,20 @@ export interface OpenServiceOptions {
   readonly secrets?: readonly FoundSecret[];
   /** Default: the machine's. */
   readonly clock?: Clock;
+  /** What files and runs there are. Default: all of Orrery's. */
+  readonly kinds?: readonly Kind[];
 }
 
 /** Opens a project to be served. @throws {ProblemsError} for settings that cannot be read, {JournalError} when nothing can be kept */
 export async function openService(options: OpenServiceOptions): Promise<Service> {
-  const { folder, ephemeral, grants, notice } = options;
+  const { folder, ephemeral, grants, notice, kinds = KINDS } = options;
   const { root, config } = await openSettings(folder, { cwd: folder });
   const secrets = runSecrets({ config, settings: grants.settings });
   for (const { name, value } of options.secrets ?? []) secrets.add(name, value);
   const hold = await ProjectHold.open({ root, grants, ephemeral, notice, secrets });
   try {
     const journal = ephemeral ? memoryJournal({ secrets }) : openJournal(root, { secrets });
-    return serviceOf({ ...options, root, hold, secrets, journal });
+    return serviceOf({ ...options, kinds, root, hold, secrets, journal });
   } catch (error) {
     await hold[Symbol.asyncDispose]();
     throw error;
@@ -86,11 +90,12 @@ interface ProjectServiceOptions {
   readonly journal: Journal;
   /** Default: the machine's. */
   readonly clock?: Clock;
+  readonly kinds: readonly Kind[];
 }
 
 /** Serves a project that was opened. */
 function serviceOf(options: ProjectServiceOptions): Service {
-  const { root, ephemeral, grants, notice, hold, secrets, journal, clock = systemClock } = options;
+  const { root, ephemeral, grants, notice, hold, secrets, journal, kinds, clock = systemClock } = options;
   const drain = new AbortController();
   const registry = new RunRegistry({
     clock,
@@ -193,11 +198,12 @@ function serviceOf(options: ProjectServiceOptions): Service {
       });
     },
     find,
-    run: async (id) => find(id)?.state ?? tracedState(await trace(id)),
-    status: async (id) => find(id)?.status ?? await Promise.resolve(listedState(stage.summary(id)).status),
+    run: async (id) => find(id)?.state ?? tracedState(await trace(id), kinds),
+    status: async (id) =>
+      find(id)?.status ?? await Promise.resolve(listedState(stage.summary(id), kinds).status),
     async runs(query = {}) {
       const held = registry.all.flatMap(({ id }) => find(id)?.listed ?? []);
-      return await Promise.resolve(listedRuns(query, { journal, held }));
+      return await Promise.resolve(listedRuns(query, { journal, held, kinds }));
     },
     trace,
     read,
@@ -243,14 +249,15 @@ interface KnownRuns {
   readonly journal: Journal;
   /** Those that this process knows better than the journal. */
   readonly held: Iterable<RunState>;
+  readonly kinds: readonly Kind[];
 }
 
 /** Runs of all processes, newest first; of one time in the order of the journal. @throws {ServiceError} `not-found` for a `before` that is none of them */
-function listedRuns(query: RunsQuery, { journal, held }: KnownRuns): readonly RunState[] {
+function listedRuns(query: RunsQuery, { journal, held, kinds }: KnownRuns): readonly RunState[] {
   const { status, limit = 50, before } = query;
   const own = [...held].filter((state) => isOf(query, state)).reverse();
   const kept = journal.list(keptQuery(query, own.length));
-  const states = new Map(kept.map((summary) => [summary.id, listedState(summary)]));
+  const states = new Map(kept.map((summary) => [summary.id, listedState(summary, kinds)]));
   for (const state of own) {
     const { steps } = states.get(state.id) ?? state; // a journal has more of them than are told
     states.set(state.id, { ...state, steps });

@@ -7,7 +7,6 @@ import type {
   MessageRange,
   Model,
   RunEvent,
-  RunKind,
   RunStatus,
   RunTrace,
   Usage,
@@ -100,7 +99,7 @@ export interface RunReader {
 /** A run as it stands. */
 export interface RunState {
   readonly id: string;
-  readonly kind: RunKind;
+  readonly kind: string;
   readonly status: RunStatus | "running";
   /** Whether a process that lives has it. */
   readonly owned: boolean;
@@ -141,7 +140,7 @@ export interface ProjectReader {
 /** A run of this process, under way or ended a while ago. */
 export interface RunHandle {
   readonly id: string;
-  readonly kind: RunKind;
+  readonly kind: string;
   readonly state: RunState;
   /** That of `state`, which takes longer to make. */
   readonly status: RunState["status"];
@@ -171,7 +170,7 @@ export interface ResumeWishes {
 /** Which runs. */
 export interface RunsQuery {
   readonly status?: RunState["status"];
-  readonly kind?: RunKind;
+  readonly kind?: string;
   readonly file?: string;
   /** Default 50. */
   readonly limit?: number;

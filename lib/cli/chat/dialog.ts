@@ -9,7 +9,7 @@ import {
   openDialog,
   type OpenedDialog,
   recordedDialog,
-} from "../../service/start/dialog.ts";
+} from "../../service/kinds/dialog/start.ts";
 import { recordedPlace, type StartPlace } from "../../service/start/ready_run.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { type GrantFlags, grantsOf } from "../flags/grants.ts";

@@ -12,11 +12,16 @@ import { toolName } from "../../prompt/tool_list.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { shown } from "../../schema/issue.ts";
 import { UsageError } from "../../service/exit_code.ts";
-import { agentsBelow } from "../../service/look/agents.ts";
-import { documentsBelow } from "../../service/look/documents.ts";
+import { agentsBelow } from "../../service/kinds/conversation/look.ts";
+import { documentsBelow } from "../../service/kinds/document/look.ts";
 import { loadedGadget } from "../../service/look/gadgets.ts";
 import { profileData } from "../../service/look/profiles.ts";
-import { listedPrompt, listedTactic, promptAnswer, promptVariables } from "../../service/look/prompts.ts";
+import {
+  listedPrompt,
+  listedTactic,
+  promptAnswer,
+  promptVariables,
+} from "../../service/kinds/prompt/look.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
 import { promptsHere, withCatalogHere } from "../here.ts";

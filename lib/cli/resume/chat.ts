@@ -3,9 +3,10 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../project/open_run.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
-import { isAgentTalk } from "../../service/prompt/run.ts";
-import { dialogInput, openDialog } from "../../service/start/dialog.ts";
-import { sameQuestion } from "../../service/start/prompt.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
+import { isAgentTalk } from "../../service/kinds/prompt/run.ts";
+import { dialogInput, openDialog } from "../../service/kinds/dialog/start.ts";
+import { sameQuestion } from "../../service/kinds/prompt/start.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { beginTalk, holdTalk, modelTalk, profileTalk, type Talk } from "../chat/talk.ts";
 import type { JournalHere } from "../here.ts";
@@ -17,6 +18,7 @@ export interface Going {
   readonly flags: ParsedCommand<typeof COMMANDS.resume>["flags"];
   readonly terminal: Terminal;
   readonly kept: KeptRun;
+  readonly kinds: readonly Kind[];
   /** What the run began with, with what the flags say now. */
   readonly input: Json;
 }

@@ -14,14 +14,13 @@ import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
-import { dialogInput } from "../../service/start/dialog.ts";
-import { RUNS_AGAIN } from "../../service/start/kinds.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
+import { kindNamed } from "../../service/kinds/kinds.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
 import { aroundRun, interruptible, nobody } from "../run/around.ts";
-import { documentView } from "../run/document/view.ts";
 import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
 import { performRun } from "../run/perform.ts";
-import { chooseView } from "../run/view.ts";
+import { viewOf } from "../run/view.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { isResumable, neededJournal } from "../here.ts";
@@ -31,18 +30,24 @@ import { resumeConversation } from "./conversation.ts";
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 
 /** `orrery resume [ID]`: goes on with a run and delivers its result as the first command would have; gives the exit code. */
-export async function resume({ words, flags }: ResumeCommand, terminal: Terminal): Promise<number> {
+export async function resume(
+  { words, flags }: ResumeCommand,
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
   checkStdout(flags, "resume");
   const budget = budgetOf(flags.budget, { command: "resume" });
   const added = grantsOf(flags);
   const here = await neededJournal(added);
   await checkResultFile(flags.output, here.project.cwd);
   const id = words[0] ?? await newest(here.journal, terminal);
-  const again = words[0] === undefined ? undefined : await deliveredAgain(id, { here, flags, terminal });
+  const again = words[0] === undefined
+    ? undefined
+    : await deliveredAgain(id, { here, flags, terminal, kinds });
   if (again !== undefined) return again;
   const run = openRun(here.journal, id);
   try {
-    return await resumed(run, { here, added, budget, flags, terminal });
+    return await resumed(run, { here, added, budget, flags, terminal, kinds });
   } catch (error) {
     giveBack(run);
     throw error;
@@ -56,7 +61,7 @@ function giveBack(run: RunJournal): void {
 
 async function resumed(
   run: RunJournal,
-  { here, added, budget, flags, terminal }: Pick<Going, "here" | "flags" | "terminal"> & {
+  { here, added, budget, flags, terminal, kinds }: Pick<Going, "here" | "flags" | "terminal" | "kinds"> & {
     readonly added: RunGrants;
     readonly budget: Budget;
   },
@@ -67,7 +72,7 @@ async function resumed(
   const input = withBudget(run.run.input, budget);
   if (run.run.kind === "conversation") {
     giveBack(run); // each turn takes it over itself
-    return await resumeConversation(run, { here, grants, flags, terminal, input });
+    return await resumeConversation(run, { here, grants, flags, terminal, input, kinds });
   }
   const { steps } = here.journal.read(run.id);
   const left = await settleSteps(run, { steps, decisions: flags, user });
@@ -78,7 +83,7 @@ async function resumed(
     return EXIT.failed;
   }
   await keepGrants(run.id, grants, here.project);
-  return await goOn(run, { here, grants, flags, terminal, input, kept: continueRun(run, here) });
+  return await goOn(run, { here, grants, flags, terminal, input, kinds, kept: continueRun(run, here) });
 }
 
 /**
@@ -87,11 +92,15 @@ async function resumed(
  */
 async function deliveredAgain(
   id: string,
-  { here: { journal, project }, flags, terminal }: Pick<Going, "here" | "flags" | "terminal">,
+  { here: { journal, project }, flags, terminal, kinds }: Pick<
+    Going,
+    "here" | "flags" | "terminal" | "kinds"
+  >,
 ): Promise<number | undefined> {
   if (flags.output === undefined) return undefined;
   const { summary: { kind, status }, run, events } = journal.read(id);
-  if (status !== "done" || kind === "conversation" || kind === "chat") return undefined;
+  const runs = status === "done" ? await kindNamed(kind, kinds)?.run?.() : undefined;
+  if (runs === undefined) return undefined; // nor is there a value of what a person goes on with
   const summary = new RunSummary({ withCalls: flags.json });
   for (const event of events) summary.add(event);
   return await endRun(summary, {
@@ -100,8 +109,7 @@ async function deliveredAgain(
     cwd: project.cwd,
     stop: interruptible(terminal),
     kept: undefined,
-    isJson: kind === "ask" && dialogInput(run.input).schema !== undefined,
-    endsLine: kind === "document",
+    ...runs.shown?.(run),
   });
 }
 
@@ -126,20 +134,22 @@ function openRun(journal: Journal, word: string): RunJournal {
 }
 
 async function goOn(run: RunJournal, going: Going): Promise<number> {
-  const { here: { project, secrets }, grants, flags, terminal, kept, input } = going;
+  const { here: { project, secrets }, grants, flags, terminal, kept, input, kinds } = going;
   const { id, run: { kind, file = kind } } = run;
   if (kind === "chat") return await resumeChat(run, going);
-  const again = RUNS_AGAIN.get(kind);
-  if (again === undefined) {
+  const { run: runs, seen } = kindNamed(kind, kinds) ?? {};
+  if (runs === undefined) {
     throw new UsageError(`Run ${id} is of a kind that this Orrery does not know: ${kind}`, "resume");
   }
   const stop = interruptible(terminal);
-  const view = kind === "document"
-    ? documentView(terminal, flags)
-    : chooseView(terminal, { flags, file, shownText: kind === "calls" ? "all" : "interim" });
+  const view = await viewOf(seen, terminal, { flags, file });
   const around = { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets };
   await using opened = await aroundRun(view, around);
-  const ready = await again({ id, run: { ...run.run, input }, secrets }, { project, grants, around: opened });
+  const ready = await (await runs()).again({ id, run: { ...run.run, input }, secrets }, {
+    project,
+    grants,
+    around: opened,
+  });
   return await performRun(ready, { terminal, flags, place: project, view, stop, kept });
 }
 

@@ -1,6 +1,6 @@
 // Any run from the moment it can begin: followed to its end, its result put where it belongs.
 import { dirname, resolve } from "node:path";
-import { objectOrEmpty, type RunEvent, typedPath } from "../../core/core.ts";
+import { isJsonObject, type RunEvent, typedPath } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { createRun, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
 import type { ProjectSettings } from "../../project/project.ts";
@@ -12,11 +12,12 @@ import {
   recordedPlace,
   type StartPlace,
 } from "../../service/start/ready_run.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
 import { type GrantFlags, grantsOf } from "../flags/grants.ts";
 import { type AroundRun, aroundRun, type Interruptible } from "./around.ts";
 import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
 import { assertSameText, openReplay } from "./record.ts";
-import { answerAround, followRun, type RunView } from "./view.ts";
+import { answerAround, followRun, type RunView, viewOf } from "./view.ts";
 
 /** Where a run is shown. */
 export interface RunWork {
@@ -58,11 +59,11 @@ export async function performRun(
   work: RunWork,
   keeping: Keeping = work.kept.options,
 ): Promise<number> {
-  const { start: { kind, file = "stdin" }, shows: { asItComes = false, marker, results, ...shows } } = ready;
+  const { start: { file = "stdin" }, shows: { asItComes = false, marker, results, ...shows } } = ready;
   const { terminal, flags, view, place } = work;
   const isStreamed = asItComes && !flags.json && !flags.jsonl && flags.output === undefined;
   const answer = isStreamed ? answerAround(work) : undefined;
-  const seen = kind === "document" ? typingPaths(view, place) : view;
+  const seen = results === undefined ? view : typingPaths(view, place);
   const events = ready.events(keeping);
   const summary = await toItsEnd(work, () => followRun(events, { ...work, view: seen, answer }));
   const shown = results?.shown;
@@ -115,7 +116,7 @@ function typingPaths(view: RunView, place: RunWork["place"]): Pick<RunView, "eve
 
 /** A file whose run is answered by a record. */
 export interface ReplayFileOptions extends Omit<RunWork, "place" | "kept" | "view" | "flags"> {
-  readonly kind: "calls" | "document";
+  readonly kind: Kind;
   readonly flags: RunWork["flags"] & GrantFlags & {
     readonly record: string | undefined;
     readonly out: string | undefined;
@@ -123,28 +124,21 @@ export interface ReplayFileOptions extends Omit<RunWork, "place" | "kept" | "vie
   /** The file of the record. */
   readonly record: string;
   readonly cwd: string;
-  /** @param file how errors name it */
-  readonly view: (file: string) => RunView;
 }
 
 /** Runs the file of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
 export async function replayFile(
   word: string,
-  { kind, record, cwd, view, ...work }: ReplayFileOptions,
+  { kind: { name: kind, run: runs, seen }, record, cwd, ...work }: ReplayFileOptions,
 ): Promise<number> {
-  const { flags, stop: { signal } } = work;
+  const { flags, terminal, stop: { signal } } = work;
   const { run, lines, kept } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
+  if (runs === undefined) throw new Error(`Nothing makes ${kind} ready again`);
   if (word !== "-") await assertSameText(word, { run, lines, cwd, record });
-  const name = run.file ?? word;
-  const isCalls = kind === "calls";
-  const folder = word === "-" || !isCalls ? cwd : dirname(resolve(cwd, name));
+  const folder = word === "-" ? cwd : dirname(resolve(cwd, word));
   const at = await recordedPlace(folder, { cwd, grants: grantsOf(flags), signal });
-  const input = isCalls ? run.input : { ...objectOrEmpty(run.input), out: flags.out ?? "none" };
-  // A run that begins needs one kind only, and how fast calls start counts.
-  const { RUNS_AGAIN }: typeof import("../../service/start/kinds.ts") = await import(
-    "../../service/start/kinds.ts" as string
-  );
-  const ready = await RUNS_AGAIN.get(kind)?.({ id: record, run: { ...run, input } }, at);
-  if (ready === undefined) throw new Error(`Nothing makes ${kind} ready again`);
-  return await performRun(ready, { ...work, view: view(name), place: at.project, kept });
+  const input = isJsonObject(run.input) ? { ...run.input, out: flags.out ?? "none" } : run.input;
+  const ready = await (await runs()).again({ id: record, run: { ...run, input } }, at);
+  const view = await viewOf(seen, terminal, { flags, file: run.file ?? word });
+  return await performRun(ready, { ...work, view, place: at.project, kept });
 }

@@ -1,12 +1,5 @@
 import { basename, resolve } from "node:path";
-import {
-  FileError,
-  objectOrEmpty,
-  ReplayError,
-  type RunKind,
-  type RunStart,
-  SourceError,
-} from "../../core/core.ts";
+import { FileError, objectOrEmpty, ReplayError, type RunStart, SourceError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
 import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
@@ -25,7 +18,7 @@ export interface OpenedReplay extends ReadRecord {
 /** What a record is read for. */
 export interface OpenReplayOptions {
   readonly cwd: string;
-  readonly kind: RunKind;
+  readonly kind: string;
   /** Default: the one that makes runs of this kind. */
   readonly command?: "run" | "ask" | "chat";
   /** The file of `--record`. */

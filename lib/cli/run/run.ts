@@ -6,7 +6,8 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import { openSettings } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
-import { readyCalls } from "../../service/start/calls.ts";
+import { calls } from "../../service/kinds/calls/calls.ts";
+import { readyCalls } from "../../service/kinds/calls/start.ts";
 import { interruptible } from "./around.ts";
 import { openCallSource } from "./source.ts";
 import { checkResultFile, checkStdout } from "./end.ts";
@@ -52,8 +53,7 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   refuseFlags(RUN, flags, "calls");
   const { replay: record } = flags;
   if (record !== undefined) {
-    const view = (file: string) => chooseView(terminal, { flags, file });
-    return await replayFile(word, { kind: "calls", record, terminal, flags, cwd, stop, view });
+    return await replayFile(word, { kind: calls, record, terminal, flags, cwd, stop });
   }
   const source = await openCallSource(word, { terminal, cwd, command: "run", signal: stop.signal });
   const { name, path = name, isStdin } = source;
@@ -68,13 +68,13 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
     : undefined;
   const isTyped = isStdin && terminal.stdinIsTerminal;
   const view = chooseView(terminal, { flags, file: name, isTyped });
-  const calls = {
+  const given = {
     name,
     text: whole === undefined ? source.text : chunksOf(whole),
     stored: text === undefined ? undefined : { path: shownPath(path, project.root), text },
   };
   return await runHere({ terminal, flags, view, stop, project, grants, usesStdin: isStdin }, async (at) => {
-    const ready = await readyCalls(calls, { model: flags.model, budget, as: "flag", flags }, at);
+    const ready = await readyCalls(given, { model: flags.model, budget, as: "flag", flags }, at);
     if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
     return ready;
   });

@@ -2,6 +2,7 @@ import type { Json, RunEvent } from "../../core/core.ts";
 import { hasColor, type Output, type Terminal } from "../../host/terminal/terminal.ts";
 import { PlainLines, type PlainLinesOptions, type ShownText } from "../../render/lines.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import type { Interruptible } from "./around.ts";
 import { LiveScreen } from "./screen.ts";
@@ -42,6 +43,19 @@ export function chooseView(
     return new LiveScreen(terminal, { file, shownText });
   }
   return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
+}
+
+/** What is to be seen of a run of a kind, which says what that is; what few kinds need is loaded for them. */
+export async function viewOf(
+  seen: Kind["seen"],
+  terminal: Terminal,
+  options: Pick<ViewOptions, "flags" | "file">,
+): Promise<RunView> {
+  if (seen !== "operations") {
+    return chooseView(terminal, { ...options, shownText: seen === "text" ? "all" : "interim" });
+  }
+  const { documentView }: typeof import("./document/view.ts") = await import("./document/view.ts" as string);
+  return documentView(terminal, options.flags);
 }
 
 /** Whether stderr is a terminal with a live view that nothing else is shown in at the same time. */

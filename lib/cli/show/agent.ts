@@ -5,7 +5,7 @@ import { openSettings } from "../../project/project.ts";
 import { printable } from "../../render/shown_text.ts";
 import { shownJson } from "../../schema/issue.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
-import { agentOutline, sourceWords } from "../../service/look/agents.ts";
+import { agentOutline, sourceWords } from "../../service/kinds/conversation/look.ts";
 import type { AgentStepJson } from "../../service/look/look.ts";
 import { readAgent } from "../conversation/agent.ts";
 import { listed, pageOf, type Told } from "../page.ts";

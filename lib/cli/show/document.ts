@@ -10,7 +10,7 @@ import {
   seeDocument,
   type UsedThing,
   usesOf,
-} from "../../service/look/document_outline.ts";
+} from "../../service/kinds/document/outline.ts";
 import { documentProblems } from "../run/document/once.ts";
 import { listed, pageOf, type Told } from "../page.ts";
 

@@ -18,8 +18,8 @@ import {
   promptJson,
   type PromptTool,
   promptTools,
-} from "../../service/look/prompts.ts";
-import { findProfile, findPrompt, typedProblems } from "../../service/prompt/find.ts";
+} from "../../service/kinds/prompt/look.ts";
+import { findProfile, findPrompt, typedProblems } from "../../service/kinds/prompt/find.ts";
 import { interruptible } from "../run/around.ts";
 import { stdinText } from "../run/source.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";

@@ -25,7 +25,7 @@ import type { DocumentMeans } from "../../run/document/means.ts";
 import { fileCalls } from "../../run/document/file_calls.ts";
 import { promptCalls } from "../../run/agent/prompt_calls.ts";
 import { budgetWithin } from "../../service/input/budget.ts";
-import { promptAgent, withProjectText } from "../../service/prompt/open.ts";
+import { promptAgent, withProjectText } from "../../service/kinds/prompt/open.ts";
 import { nobody } from "../run/around.ts";
 
 /** What documents meet in a test. */

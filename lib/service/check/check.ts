@@ -20,10 +20,10 @@ import { modelProblem } from "../../project/models.ts";
 import { collectionSources } from "../../project/project_collection.ts";
 import { fileProblem } from "../../retrieval/index_documents.ts";
 import { agentNeeds } from "../talks/needs.ts";
-import { checkCalls } from "./calls.ts";
-import { checkDocuments, type DocumentFlags } from "./documents.ts";
+import { checkCalls } from "../kinds/calls/check.ts";
+import { checkDocuments, type DocumentFlags } from "../kinds/document/check.ts";
 import type { CheckPlace, CheckPlaces } from "./places.ts";
-import { checkPrompts } from "./prompts.ts";
+import { checkPrompts } from "../kinds/prompt/check.ts";
 import type { CheckReport } from "./report.ts";
 import type { CheckTargets } from "./targets.ts";
 

@@ -4,7 +4,7 @@ import { realPath } from "../../host/paths.ts";
 import { isAgentName } from "../../parse/agent/agent.ts";
 import type { CheckPlaces } from "./places.ts";
 import { UsageError } from "../exit_code.ts";
-import { isDocumentName } from "../found_document.ts";
+import { isDocumentName } from "../kinds/document/found.ts";
 import { walkFiles } from "../project_files.ts";
 
 /** What is to be checked. All paths are absolute and real. */

@@ -10,11 +10,11 @@ import type { Markers } from "../../parse/calls/header.ts";
 import { readDocument } from "../../parse/document/document.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
 import { readDocumentText } from "../../run/document/files.ts";
-import { outlineOf } from "../look/document_outline.ts";
+import { outlineOf } from "../kinds/document/outline.ts";
 import type { GraphJson, ProblemJson } from "../look/look.ts";
 import { problemJson } from "../check/report.ts";
-import { graphOfCalls } from "./calls.ts";
-import { graphOfDocument, type ReadFile } from "./document.ts";
+import { graphOfCalls } from "../kinds/calls/graph.ts";
+import { graphOfDocument, type ReadFile } from "../kinds/document/graph.ts";
 
 /** The graph of a text of calls. @param options `file`: its name in problems */
 export async function callsGraph(

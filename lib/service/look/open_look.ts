@@ -19,14 +19,14 @@ import type { ProjectSettings } from "../../project/project.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
 import { checkFiles } from "../check/check.ts";
 import { CheckPlaces } from "../check/places.ts";
-import { checkPromptText } from "../check/prompts.ts";
+import { checkPromptText } from "../kinds/prompt/check.ts";
 import { CheckReport, problemJson, toldProblem } from "../check/report.ts";
 import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
 import { fileInProject, walkFiles } from "../project_files.ts";
 import { fieldError, ServiceError } from "../service.ts";
-import { agentData, agentsBelow } from "./agents.ts";
-import { documentData, documentsBelow } from "./documents.ts";
+import { agentData, agentsBelow } from "../kinds/conversation/look.ts";
+import { documentData, documentsBelow } from "../kinds/document/look.ts";
 import { gadgetData } from "./gadgets.ts";
 import { agentGraph, callsGraph, documentGraph } from "../graph/graph.ts";
 import {
@@ -42,7 +42,7 @@ import {
   type PromptPageJson,
 } from "./look.ts";
 import { profileData } from "./profiles.ts";
-import { listedPrompt, listedTactic, promptData, promptTools } from "./prompts.ts";
+import { listedPrompt, listedTactic, promptData, promptTools } from "../kinds/prompt/look.ts";
 
 /** The project as it is now; each may be another one than before, when a file has changed. */
 export interface LookMeans {

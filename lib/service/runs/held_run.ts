@@ -1,12 +1,5 @@
 // The middle of a run: its engine tells here what happens and never waits; whoever wants to know reads from here, as fast as they can.
-import {
-  addUsage,
-  type RunEvent,
-  type RunKind,
-  type RunStatus,
-  toldMs,
-  type Usage,
-} from "../../core/core.ts";
+import { addUsage, type RunEvent, type RunStatus, toldMs, type Usage } from "../../core/core.ts";
 import type { Asks } from "./asks.ts";
 import { type HistoryBounds, HistoryReader, RunHistory } from "./history.ts";
 import { RunSummary } from "./summary.ts";
@@ -15,7 +8,7 @@ import type { Answer, OpenAsk, RunHandle, RunReader, RunState } from "../service
 /** What is known of a run before its first event. */
 export interface HeldRunOptions extends HistoryBounds {
   readonly id: string;
-  readonly kind: RunKind;
+  readonly kind: string;
   readonly file?: string;
   /** ms since 1970. */
   readonly startedAt: number;
@@ -38,7 +31,7 @@ type RunEndEvent = Extract<RunEvent, { readonly type: "run-end" }>;
 /** A run of this process for whoever started it, and for its readers. */
 export class HeldRun implements RunHandle {
   readonly id: string;
-  readonly kind: RunKind;
+  readonly kind: string;
   readonly history: RunHistory;
   readonly #options: HeldRunOptions;
   readonly #over = Promise.withResolvers<void>();

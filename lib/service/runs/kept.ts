@@ -1,35 +1,28 @@
 import {
   RunEndedError,
   type RunEvent,
-  type RunKind,
   RunNotFoundError,
   RunOwnedError,
   type RunSummary as KeptSummary,
   type RunTrace,
 } from "../../core/core.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { kindNamed } from "../kinds/kinds.ts";
 import { RunSummary } from "./summary.ts";
 import type { HeldRun } from "./held_run.ts";
 import { type RunState, ServiceError } from "../service.ts";
 
-const KINDS: ReadonlySet<string> = new Set<RunKind>(
-  ["calls", "ask", "chat", "prompt", "document", "conversation"],
-);
-
 /** The kind of a run as the journal has it; one of a newer Orrery counts as calls. */
-export function runKind(kind: string): RunKind {
-  return isKind(kind) ? kind : "calls";
-}
-
-function isKind(kind: string): kind is RunKind {
-  return KINDS.has(kind);
+export function runKind(kind: string, kinds: readonly Kind[]): string {
+  return kindNamed(kind, kinds)?.name ?? "calls";
 }
 
 /** A run as the journal lists it. One whose process has died stands still: somebody may go on with it. */
-export function listedState(summary: KeptSummary): RunState {
+export function listedState(summary: KeptSummary, kinds: readonly Kind[]): RunState {
   const { id, kind, file, status, owned, startedAt, updatedAt, steps, usage, hasFailed } = summary;
   return {
     id,
-    kind: runKind(kind),
+    kind: runKind(kind, kinds),
     status: status === "running" && !owned ? "stopped" : status,
     owned,
     file,
@@ -43,8 +36,8 @@ export function listedState(summary: KeptSummary): RunState {
 }
 
 /** The same with all that its trace says. */
-export function tracedState({ summary, events }: RunTrace): RunState {
-  const state = listedState(summary);
+export function tracedState({ summary, events }: RunTrace, kinds: readonly Kind[]): RunState {
+  const state = listedState(summary, kinds);
   const calls = new RunSummary({ withCalls: true });
   for (const event of events) calls.add(event);
   const end = events.findLast(isRunEnd);

@@ -9,6 +9,7 @@ import {
 } from "../../core/core.ts";
 import { dropGrants, grantsNothing, keepGrants, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import { type DrainRun, RunDrain } from "../../run/drain.ts";
+import type { Kind } from "../kinds/kind.ts";
 import type { OpenProject, ProjectHold } from "../project_hold.ts";
 import type { ReadyRun, StartPlace } from "../start/ready_run.ts";
 import { askingUser, Asks } from "./asks.ts";
@@ -27,6 +28,8 @@ export interface RunStageOptions {
   readonly journal: Journal;
   readonly registry: RunRegistry;
   readonly hold: ProjectHold;
+  /** What its runs may be of. */
+  readonly kinds: readonly Kind[];
   /** Once aborted, no run begins a further step. */
   readonly drain: AbortSignal;
 }
@@ -172,12 +175,12 @@ export class RunStage {
     { stop, asks }: PlacedRun,
     { id, before, startedAt }: HoldRunOptions,
   ): HeldRun {
-    const { registry } = this.options;
+    const { registry, kinds } = this.options;
     if (startedAt !== undefined) asks?.goOn(startedAt, registry.find(id)?.asked);
     const isKept = before !== undefined;
     const held = new HeldRun({
       id,
-      kind: runKind(kind),
+      kind: runKind(kind, kinds),
       file,
       asks,
       stop,

@@ -19,8 +19,8 @@ import {
 } from "../../project/project.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { RunOptions } from "../../run/run.ts";
-import type { PromptCallsOptions } from "../prompt/containers.ts";
-import type { DocumentResults } from "./document.ts";
+import type { PromptCallsOptions } from "./containers.ts";
+import type { DocumentResults } from "../kinds/document/ready.ts";
 
 /** What a run is opened with: who is asked, who is told, and what ends it. */
 export interface RunSurroundings {

@@ -15,9 +15,9 @@ import { withBudget } from "../input/kept_input.ts";
 import type { OpenProject } from "../project_hold.ts";
 import type { HeldRun } from "../runs/held_run.ts";
 import { inWords } from "../runs/kept.ts";
-import type { RunStage } from "../runs/stage.ts";
+import type { RunStage, RunStageOptions } from "../runs/stage.ts";
 import { type ResumeWishes, ServiceError } from "../service.ts";
-import { RUNS_AGAIN } from "./kinds.ts";
+import { kindNamed } from "../kinds/kinds.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
 import { settled, settleSteps } from "./settle.ts";
 
@@ -27,7 +27,7 @@ export async function goOn(
   { rerun, skip, budget, canAsk = false }: ResumeWishes,
   stage: RunStage,
 ): Promise<HeldRun> {
-  const { journal, secrets, registry, grants: common } = stage.options;
+  const { journal, secrets, registry, grants: common, kinds } = stage.options;
   const run = inWords(id, () => journal.open(id));
   try {
     const { steps, summary: { startedAt } } = journal.read(id);
@@ -36,7 +36,7 @@ export async function goOn(
     addGranted(secrets, grants.settings);
     const counting = ({ accepted }: OpenProject) => grants === common ? grants : asAccepted(grants, accepted);
     return await stage.accept({ canAsk, grants: counting }, async (placed) => {
-      const ready = await resumed(run, { secrets, budget, at: placed.at });
+      const ready = await resumed(run, { secrets, budget, at: placed.at, kinds });
       await stage.keepGrants(id, grants);
       registry.assertGoing();
       return stage.begin(ready, { id, journal: run, placed, startedAt });
@@ -68,28 +68,22 @@ function asAccepted(grants: RunGrants, isAccepted: boolean): RunGrants {
 
 async function resumed(
   run: RunJournal,
-  { secrets, budget, at }: Pick<ResumeWishes, "budget"> & {
+  { secrets, budget, at, kinds }: Pick<ResumeWishes, "budget"> & Pick<RunStageOptions, "kinds"> & {
     readonly secrets: Secrets;
     readonly at: StartPlace;
   },
 ): Promise<ReadyRun> {
   const input = withBudget(run.run.input, budget, (wanted) => wishedBudget(at.project, wanted));
-  const again = RUNS_AGAIN.get(run.run.kind);
-  if (again === undefined) throw atTerminal(run);
+  const { id, run: { kind } } = run;
+  const { run: runs, goesOn } = kindNamed(kind, kinds) ?? {};
+  if (runs === undefined) {
+    const why = goesOn?.(id) ?? `is of a kind that this Orrery does not know: ${kind}`;
+    throw new ServiceError(`run ${id} ${why}`, { code: "invalid" });
+  }
   try {
-    return await again({ id: run.id, run: { ...run.run, input }, secrets }, at);
+    return await (await runs()).again({ id, run: { ...run.run, input }, secrets }, at);
   } catch (error) {
     if (error instanceof ChangedError) throw new ServiceError(error.message, { code: "changed" });
     throw error;
   }
-}
-
-/** Whose next message is typed, or of a kind that comes from a newer Orrery. */
-function atTerminal({ id, run: { kind } }: RunJournal): ServiceError {
-  const message = kind === "chat"
-    ? `run ${id} is a chat at a terminal, which goes on there: orrery resume ${id}`
-    : kind === "conversation"
-    ? `run ${id} is a conversation, which goes on with a message or with retry`
-    : `run ${id} is of a kind that this Orrery does not know: ${kind}`;
-  return new ServiceError(message, { code: "invalid" });
 }

@@ -11,7 +11,7 @@ import type { ProjectSettings } from "../../project/project.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { fileInProject } from "../project_files.ts";
 import { fieldError, ServiceError, type StartRun } from "../service.ts";
-import { startCallFile, startCalls } from "./calls.ts";
+import { startCallFile, startCalls } from "../kinds/calls/start.ts";
 import {
   checkedDocument,
   DocumentResults,
@@ -21,8 +21,8 @@ import {
   readyDocument,
   settingsInput,
   textsOf,
-} from "./document.ts";
-import { startPrompt } from "./prompt.ts";
+} from "../kinds/document/ready.ts";
+import { startPrompt } from "../kinds/prompt/start.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
 
 /** What is started where. */

@@ -21,7 +21,7 @@ import {
   type OpenedAgent,
   type RefusedAgent,
 } from "./agent.ts";
-import { containersOf } from "../prompt/containers.ts";
+import { containersOf } from "../start/containers.ts";
 import { promptsAt } from "../start/ready_run.ts";
 import { type Decisions, settleSteps } from "../start/settle.ts";
 

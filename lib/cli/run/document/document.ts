@@ -8,12 +8,13 @@ import { openSettings, type ProjectSettings } from "../../../project/project.ts"
 import { UsageError } from "../../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../../service/input/budget.ts";
 import { promptInput } from "../../../service/input/prompt_input.ts";
+import { document } from "../../../service/kinds/document/document.ts";
 import {
   type DocumentRunInput,
   openDocumentPlace,
   settingsInput,
   textsOf,
-} from "../../../service/start/document.ts";
+} from "../../../service/kinds/document/ready.ts";
 import { aroundRun } from "../around.ts";
 import { orNearest, stdinText } from "../source.ts";
 import { documentView, plainDocumentView } from "./view.ts";
@@ -34,8 +35,7 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
   if (flags.watch) refuseWithWatch(flags);
   const { replay: record } = flags;
   if (record !== undefined) {
-    const view = () => documentView(terminal, flags);
-    return await replayFile(word, { kind: "document", record, terminal, flags, cwd, stop, view });
+    return await replayFile(word, { kind: document, record, terminal, flags, cwd, stop });
   }
   const grants = grantsOf(flags);
   await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word));

@@ -7,14 +7,14 @@ import { createRun } from "../../../project/open_run.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
-import type { SeenDocument } from "../../../service/look/document_outline.ts";
+import type { SeenDocument } from "../../../service/kinds/document/outline.ts";
 import {
   checkedDocument,
   type CheckedRun,
   DocumentResults,
   type DocumentRunInput,
   readyDocument,
-} from "../../../service/start/document.ts";
+} from "../../../service/kinds/document/ready.ts";
 import type { AroundRun, Interruptible } from "../around.ts";
 import { performRun } from "../perform.ts";
 import type { COMMANDS, ParsedCommand } from "../../flags/flags.ts";

@@ -1,7 +1,7 @@
-import { lineOfExport } from "../../catalog/prompts/claim.ts";
-import type { LocatedPrompt } from "../../catalog/prompts/make.ts";
-import type { FoundTactic } from "../../catalog/prompts/tactics.ts";
-import { isDotpromptFile } from "../../catalog/prompts/type_text.ts";
+import { lineOfExport } from "../../../catalog/prompts/claim.ts";
+import type { LocatedPrompt } from "../../../catalog/prompts/make.ts";
+import type { FoundTactic } from "../../../catalog/prompts/tactics.ts";
+import { isDotpromptFile } from "../../../catalog/prompts/type_text.ts";
 import {
   type Catalog,
   isRecord,
@@ -13,19 +13,19 @@ import {
   PromptError,
   toJson,
   toJsonObject,
-} from "../../core/core.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { keepStdout, NOBODY } from "../../project/trust/grants.ts";
-import { openCatalog, type ProjectFlags, type ProjectSettings } from "../../project/project.ts";
-import { formatContract } from "../../prompt/contract.ts";
-import { DEFAULT_HANDLER } from "../../prompt/handler.ts";
-import type { AnyPrompt } from "../../prompt/prompt.ts";
-import { type TagLists, TagParser } from "../../prompt/tags.ts";
-import { toolName } from "../../prompt/tool_list.ts";
-import type { Tactic } from "../../run/tactic/tactic.ts";
-import { UsageError } from "../exit_code.ts";
-import type { ListedPrompt, ListedTactic, PromptPageJson } from "./look.ts";
-import { hiddenSecrets } from "./profiles.ts";
+} from "../../../core/core.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { keepStdout, NOBODY } from "../../../project/trust/grants.ts";
+import { openCatalog, type ProjectFlags, type ProjectSettings } from "../../../project/project.ts";
+import { formatContract } from "../../../prompt/contract.ts";
+import { DEFAULT_HANDLER } from "../../../prompt/handler.ts";
+import type { AnyPrompt } from "../../../prompt/prompt.ts";
+import { type TagLists, TagParser } from "../../../prompt/tags.ts";
+import { toolName } from "../../../prompt/tool_list.ts";
+import type { Tactic } from "../../../run/tactic/tactic.ts";
+import { UsageError } from "../../exit_code.ts";
+import type { ListedPrompt, ListedTactic, PromptPageJson } from "../../look/look.ts";
+import { hiddenSecrets } from "../../look/profiles.ts";
 
 /** A prompt in the list. */
 export function listedPrompt(located: LocatedPrompt): ListedPrompt {

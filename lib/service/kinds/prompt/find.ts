@@ -1,12 +1,12 @@
-import { nearestNames, type Problem, PromptError, typedPath } from "../../core/core.ts";
-import { shellWord } from "../../policy/refusal.ts";
-import type { OpenedPrompts } from "../../project/prompt_index.ts";
-import type { ProjectSettings } from "../../project/project.ts";
-import { promptPath } from "../../prompt/registry.ts";
-import { problemLines, promptTrouble } from "../../prompt/prompt_trouble.ts";
-import type { AnyPrompt } from "../../prompt/prompt.ts";
-import type { Tactic } from "../../run/tactic/tactic.ts";
-import { UsageError } from "../exit_code.ts";
+import { nearestNames, type Problem, PromptError, typedPath } from "../../../core/core.ts";
+import { shellWord } from "../../../policy/refusal.ts";
+import type { OpenedPrompts } from "../../../project/prompt_index.ts";
+import type { ProjectSettings } from "../../../project/project.ts";
+import { promptPath } from "../../../prompt/registry.ts";
+import { problemLines, promptTrouble } from "../../../prompt/prompt_trouble.ts";
+import type { AnyPrompt } from "../../../prompt/prompt.ts";
+import type { Tactic } from "../../../run/tactic/tactic.ts";
+import { UsageError } from "../../exit_code.ts";
 
 /** What a name on the command line stands for. */
 export type FoundPrompt =

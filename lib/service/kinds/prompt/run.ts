@@ -1,20 +1,26 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
-import { type Json, type JsonObject, type Message, objectOrEmpty, type RunEvent } from "../../core/core.ts";
-import { limitsOf, type ProjectSettings } from "../../project/project.ts";
-import type { AnyPrompt } from "../../prompt/prompt.ts";
-import { type RunAgentsOptions, runPrompt, runTacticRun } from "../../run/agent/prompt_run.ts";
-import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/calls/graph.ts";
-import { catalogTools } from "../../run/turn/offered.ts";
-import type { AgentDefinition } from "../../run/agent/make_agent.ts";
-import type { RunOptions } from "../../run/run.ts";
-import { containersOf } from "./containers.ts";
-import { ChangedError } from "../exit_code.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Message,
+  objectOrEmpty,
+  type RunEvent,
+} from "../../../core/core.ts";
+import { limitsOf, type ProjectSettings } from "../../../project/project.ts";
+import type { AnyPrompt } from "../../../prompt/prompt.ts";
+import { type RunAgentsOptions, runPrompt, runTacticRun } from "../../../run/agent/prompt_run.ts";
+import type { Budget } from "../../../run/budget.ts";
+import type { CallLimits } from "../../../run/calls/graph.ts";
+import { catalogTools } from "../../../run/turn/offered.ts";
+import type { AgentDefinition } from "../../../run/agent/make_agent.ts";
+import type { RunOptions } from "../../../run/run.ts";
+import { containersOf } from "../../start/containers.ts";
+import { ChangedError } from "../../exit_code.ts";
 import type { FoundPrompt } from "./find.ts";
-import { budgetFrom, limitsFrom, messagesFrom, numberFrom, textFrom } from "../input/kept_input.ts";
+import { budgetFrom, limitsFrom, messagesFrom, numberFrom, textFrom } from "../../input/kept_input.ts";
 import { type OpenedPromptRun, profileAgent } from "./open.ts";
-import type { Keeping } from "../start/ready_run.ts";
-import { stoppableGadget } from "../start/stoppable.ts";
+import type { Keeping } from "../../start/ready_run.ts";
+import { stoppableGadget } from "../../start/stoppable.ts";
 
 /** What holds of a prompt, a tactic or an agent for the whole run. */
 export function openedInput(

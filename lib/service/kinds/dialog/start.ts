@@ -7,19 +7,19 @@ import {
   objectOrEmpty,
   toJson,
   type World,
-} from "../../core/core.ts";
-import type { Markers } from "../../parse/calls/header.ts";
-import { findModel } from "../../project/models.ts";
-import { keepStdout } from "../../project/trust/grants.ts";
-import type { Approvals } from "../../run/approvals.ts";
-import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/calls/graph.ts";
-import { ask, type DialogOptions } from "../../run/dialog/dialog.ts";
-import { schemaContract } from "../../run/turn/answer_contract.ts";
-import { silentModel } from "../../run/turn/noted_model.ts";
-import { containersOf, type PromptCallsOptions } from "../prompt/containers.ts";
-import { budgetFrom, limitsFrom, markersFrom, numberFrom, textFrom } from "../input/kept_input.ts";
-import { assertKnownModel, modelFrom } from "../input/known_model.ts";
+} from "../../../core/core.ts";
+import type { Markers } from "../../../parse/calls/header.ts";
+import { findModel } from "../../../project/models.ts";
+import { keepStdout } from "../../../project/trust/grants.ts";
+import type { Approvals } from "../../../run/approvals.ts";
+import type { Budget } from "../../../run/budget.ts";
+import type { CallLimits } from "../../../run/calls/graph.ts";
+import { ask, type DialogOptions } from "../../../run/dialog/dialog.ts";
+import { schemaContract } from "../../../run/turn/answer_contract.ts";
+import { silentModel } from "../../../run/turn/noted_model.ts";
+import { containersOf, type PromptCallsOptions } from "../../start/containers.ts";
+import { budgetFrom, limitsFrom, markersFrom, numberFrom, textFrom } from "../../input/kept_input.ts";
+import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
 import {
   type BegunRun,
   type Keeping,
@@ -29,8 +29,8 @@ import {
   RECORDED,
   signalAt,
   type StartPlace,
-} from "./ready_run.ts";
-import { stoppableCatalog, stoppableModel } from "./stoppable.ts";
+} from "../../start/ready_run.ts";
+import { stoppableCatalog, stoppableModel } from "../../start/stoppable.ts";
 
 /** How a dialog is opened. */
 export interface OpenDialogOptions {
@@ -122,10 +122,15 @@ export function readyAsk(input: DialogInput, opened: OpenedDialog): ReadyRun {
 }
 
 /** A question that was begun, and goes on. */
-export async function askAgain({ run }: BegunRun, at: StartPlace): Promise<ReadyRun> {
+export async function again({ run }: BegunRun, at: StartPlace): Promise<ReadyRun> {
   const input = dialogInput(run.input);
   const { tools, model: name } = input;
   return { ...readyAsk(input, await openDialog(at, { tools, name })), start: run };
+}
+
+/** As JSON where a schema says what the answer has to be. */
+export function shown({ input }: BegunRun["run"]): Pick<ReadyRun["shows"], "isJson"> {
+  return { isJson: dialogInput(input).schema !== undefined };
 }
 
 /** The input of a dialog as its engine takes it. */

@@ -1,6 +1,6 @@
-import type { CallBlock } from "../../parse/calls/calls.ts";
-import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
-import { cyclesOf } from "../../schedule/cycles.ts";
+import type { CallBlock } from "../../../parse/calls/calls.ts";
+import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
+import { cyclesOf } from "../../../schedule/cycles.ts";
 
 /** Something in a call file that keeps a call from running. */
 export interface GraphProblem {

@@ -1,8 +1,8 @@
 // Which Markdown of a project is an executable document.
-import { FileError, type Files } from "../core/core.ts";
-import { parseDocument } from "../parse/document/document.ts";
-import type { DocumentTree } from "../parse/document/tree.ts";
-import { readDocumentText } from "../run/document/files.ts";
+import { FileError, type Files } from "../../../core/core.ts";
+import { parseDocument } from "../../../parse/document/document.ts";
+import type { DocumentTree } from "../../../parse/document/tree.ts";
+import { readDocumentText } from "../../../run/document/files.ts";
 
 /** Keys of a front matter that only an executable document has. */
 const OWN_KEYS = /^(inputs|limits|permissions)[ \t]*:/m;

@@ -1,12 +1,12 @@
-import { type JsonObject, type Message, present, toJson } from "../../core/core.ts";
-import { hasContract } from "../../run/agent/prompt_run.ts";
-import type { Budget } from "../../run/budget.ts";
-import { UsageError } from "../exit_code.ts";
-import { UnknownNameError } from "../prompt/find.ts";
-import { wishedBudget } from "../input/budget.ts";
-import { checkedInput } from "../input/checked_input.ts";
-import type { PromptInput } from "../input/prompt_input.ts";
-import { type OpenedPromptRun, openPromptRun, type OpenPromptRunOptions } from "../prompt/open.ts";
+import { type JsonObject, type Message, present, toJson } from "../../../core/core.ts";
+import { hasContract } from "../../../run/agent/prompt_run.ts";
+import type { Budget } from "../../../run/budget.ts";
+import { UsageError } from "../../exit_code.ts";
+import { UnknownNameError } from "./find.ts";
+import { wishedBudget } from "../../input/budget.ts";
+import { checkedInput } from "../../input/checked_input.ts";
+import type { PromptInput } from "../../input/prompt_input.ts";
+import { type OpenedPromptRun, openPromptRun, type OpenPromptRunOptions } from "./open.ts";
 import {
   assertSamePrompt,
   openedInput,
@@ -14,9 +14,9 @@ import {
   type PromptRunInput,
   promptRunInput,
   renderedPrompts,
-} from "../prompt/run.ts";
-import { fieldError, ServiceError, type StartRun } from "../service.ts";
-import type { BegunRun, ReadyRun, StartPlace } from "./ready_run.ts";
+} from "./run.ts";
+import { fieldError, ServiceError, type StartRun } from "../../service.ts";
+import type { BegunRun, ReadyRun, StartPlace } from "../../start/ready_run.ts";
 
 /** What is asked, and with what. */
 export interface AskedPrompt extends OpenPromptRunOptions {
@@ -121,7 +121,7 @@ export function readyPrompt({ opened, input }: OpenedQuestion): ReadyRun {
 }
 
 /** A prompt that was begun, and goes on. @throws {UsageError} when it has changed since */
-export async function promptAgain(begun: BegunRun, at: StartPlace): Promise<ReadyRun> {
+export async function again(begun: BegunRun, at: StartPlace): Promise<ReadyRun> {
   return { ...readyPrompt(await sameQuestion(begun, at)), start: begun.run };
 }
 

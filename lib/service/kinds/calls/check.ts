@@ -1,15 +1,21 @@
 import { dirname } from "node:path";
-import { type Catalog, didYouMean, encodeSegment, messageOf, withoutByteOrderMark } from "../../core/core.ts";
-import { completeMarkers } from "../../parse/calls/header.ts";
-import { type CallBlock, CallParser } from "../../parse/calls/calls.ts";
-import { OddMarkers } from "../../parse/calls/odd_markers.ts";
-import { PLACEHOLDER, strangeResult } from "../../run/calls/gadget.ts";
-import type { Issue } from "../../schema/issue.ts";
-import { TextValue, undecided } from "../../schema/text_value.ts";
-import { settledIssues } from "../../schema/validate.ts";
-import type { CheckPlace, CheckPlaces } from "./places.ts";
-import type { CheckReport, FoundProblem } from "./report.ts";
-import { graphOfCalls } from "../graph/calls.ts";
+import {
+  type Catalog,
+  didYouMean,
+  encodeSegment,
+  messageOf,
+  withoutByteOrderMark,
+} from "../../../core/core.ts";
+import { completeMarkers } from "../../../parse/calls/header.ts";
+import { type CallBlock, CallParser } from "../../../parse/calls/calls.ts";
+import { OddMarkers } from "../../../parse/calls/odd_markers.ts";
+import { PLACEHOLDER, strangeResult } from "../../../run/calls/gadget.ts";
+import type { Issue } from "../../../schema/issue.ts";
+import { TextValue, undecided } from "../../../schema/text_value.ts";
+import { settledIssues } from "../../../schema/validate.ts";
+import type { CheckPlace, CheckPlaces } from "../../check/places.ts";
+import type { CheckReport, FoundProblem } from "../../check/report.ts";
+import { graphOfCalls } from "./graph.ts";
 
 /** Tells what is wrong with a call file: what cannot be read, what never runs, unknown gadgets, arguments that do not fit. */
 export async function checkCalls(

@@ -1,14 +1,14 @@
 import { dirname, extname, join } from "node:path";
-import { operationReferences } from "../../check/document_source.ts";
-import type { LiveDocument } from "../../document/live_document.ts";
-import type { LiveNode } from "../../document/live_node.ts";
-import { readReference } from "../../document/find_block.ts";
-import type { DocumentFile } from "../../parse/document/document.ts";
-import type { ImportFields, OperationFields, RunFields } from "../../parse/document/operation.ts";
-import type { CallGraph, GraphEdge, GraphNode } from "../../render/graph/graph.ts";
-import type { OperationRow } from "../../render/graph/rail.ts";
-import { shown } from "../../schema/issue.ts";
-import type { DocumentOutline, OutlinedOperation } from "../look/document_outline.ts";
+import { operationReferences } from "../../../check/document_source.ts";
+import type { LiveDocument } from "../../../document/live_document.ts";
+import type { LiveNode } from "../../../document/live_node.ts";
+import { readReference } from "../../../document/find_block.ts";
+import type { DocumentFile } from "../../../parse/document/document.ts";
+import type { ImportFields, OperationFields, RunFields } from "../../../parse/document/operation.ts";
+import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
+import type { OperationRow } from "../../../render/graph/rail.ts";
+import { shown } from "../../../schema/issue.ts";
+import type { DocumentOutline, OutlinedOperation } from "./outline.ts";
 
 /** The picture of a document, and its operations one by one. */
 export interface DocumentGraph {

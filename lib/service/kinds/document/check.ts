@@ -1,15 +1,15 @@
-import { checkDocument } from "../../check/check_document.ts";
-import type { CheckedDocument, DocumentCommandInput, FileProblem } from "../../check/check_options.ts";
+import { checkDocument } from "../../../check/check_document.ts";
+import type { CheckedDocument, DocumentCommandInput, FileProblem } from "../../../check/check_options.ts";
 import { dirname, resolve } from "node:path";
-import { hostFiles } from "../../host/files/files.ts";
-import type { DocumentTree } from "../../parse/document/tree.ts";
-import type { MergeMode } from "../../parse/document/operation.ts";
-import { readOperation } from "../../parse/document/read_operation.ts";
-import type { CheckPlace, CheckPlaces } from "./places.ts";
-import type { CheckReport } from "./report.ts";
-import type { CheckTargets } from "./targets.ts";
-import { maybeDocument } from "../found_document.ts";
-import { documentPath, homeCheck, placeHome } from "../../project/document/place.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import type { DocumentTree } from "../../../parse/document/tree.ts";
+import type { MergeMode } from "../../../parse/document/operation.ts";
+import { readOperation } from "../../../parse/document/read_operation.ts";
+import type { CheckPlace, CheckPlaces } from "../../check/places.ts";
+import type { CheckReport } from "../../check/report.ts";
+import type { CheckTargets } from "../../check/targets.ts";
+import { maybeDocument } from "./found.ts";
+import { documentPath, homeCheck, placeHome } from "../../../project/document/place.ts";
 
 /** What the command line says of every document. */
 export interface DocumentFlags {

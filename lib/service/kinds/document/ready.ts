@@ -1,6 +1,6 @@
 // A document from its check to its events: what the command line and a server do with it in the same way.
 import { basename, dirname, join, resolve } from "node:path";
-import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
+import { DOCUMENT_LIMITS } from "../../../catalog/config/config.ts";
 import {
   EMPTY_CATALOG,
   FileError,
@@ -12,36 +12,36 @@ import {
   type Secrets,
   type StoredFile,
   toJson,
-} from "../../core/core.ts";
-import { checkDocument } from "../../check/check_document.ts";
-import { type FileProblem, givenBlocks } from "../../check/check_options.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { realPath } from "../../host/paths.ts";
+} from "../../../core/core.ts";
+import { checkDocument } from "../../../check/check_document.ts";
+import { type FileProblem, givenBlocks } from "../../../check/check_options.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { realPath } from "../../../host/paths.ts";
 import {
   type DocumentFile,
   mayHaveOperations,
   parseDocument,
   readDocument,
-} from "../../parse/document/document.ts";
-import type { MergeMode } from "../../parse/document/operation.ts";
-import { MERGE_MODES } from "../../parse/document/parameters.ts";
-import { DocumentBounds } from "../../project/document/grants.ts";
+} from "../../../parse/document/document.ts";
+import type { MergeMode } from "../../../parse/document/operation.ts";
+import { MERGE_MODES } from "../../../parse/document/parameters.ts";
+import { DocumentBounds } from "../../../project/document/grants.ts";
 import {
   type DocumentHome,
   type DocumentPlace,
   homeCheck,
   homeMeans,
   placeHome,
-} from "../../project/document/place.ts";
-import { limitsOf, type ProjectSettings } from "../../project/project.ts";
-import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/calls/graph.ts";
-import { runDocumentFile } from "../../run/document/document.ts";
-import type { DocumentMeans } from "../../run/document/means.ts";
-import { readDocumentText } from "../../run/document/files.ts";
-import { ChangedError, UsageError } from "../exit_code.ts";
-import { budgetFrom, limitsFrom, numberFrom, textFrom } from "../input/kept_input.ts";
-import { containersOf } from "../prompt/containers.ts";
+} from "../../../project/document/place.ts";
+import { limitsOf, type ProjectSettings } from "../../../project/project.ts";
+import type { Budget } from "../../../run/budget.ts";
+import type { CallLimits } from "../../../run/calls/graph.ts";
+import { runDocumentFile } from "../../../run/document/document.ts";
+import type { DocumentMeans } from "../../../run/document/means.ts";
+import { readDocumentText } from "../../../run/document/files.ts";
+import { ChangedError, UsageError } from "../../exit_code.ts";
+import { budgetFrom, limitsFrom, numberFrom, textFrom } from "../../input/kept_input.ts";
+import { containersOf } from "../../start/containers.ts";
 import {
   type BegunRun,
   openedCatalog,
@@ -49,7 +49,7 @@ import {
   type ReadyRun,
   signalAt,
   type StartPlace,
-} from "./ready_run.ts";
+} from "../../start/ready_run.ts";
 
 /** Opens a project for one document. */
 export async function openDocumentPlace(at: StartPlace): Promise<DocumentPlace> {
@@ -326,7 +326,7 @@ export class DocumentResults {
 }
 
 /** The run of a document, as the document was when it began. @throws {UsageError} when the document cannot be had */
-export async function documentAgain({ id, run, secrets }: BegunRun, at: StartPlace): Promise<ReadyRun> {
+export async function again({ id, run, secrets }: BegunRun, at: StartPlace): Promise<ReadyRun> {
   const { project, isRecorded } = at;
   const [stored] = run.files ?? [];
   if (stored === undefined) {
@@ -343,6 +343,11 @@ export async function documentAgain({ id, run, secrets }: BegunRun, at: StartPla
   const results = new DocumentResults(input.out, project);
   const document = await readDocument(text, { path: stored.path });
   return { ...readyDocument({ document, input, results }, at, place), start: run };
+}
+
+/** A document's value is text, which a line end makes whole. */
+export function shown(): Pick<ReadyRun["shows"], "endsLine"> {
+  return { endsLine: true };
 }
 
 /** Secrets in a document are not kept with it: where it had some, the file has to be there as it was. @throws {UsageError} when it is not */

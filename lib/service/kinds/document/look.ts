@@ -1,17 +1,17 @@
-import { type Files, type Json, type JsonObject, projectPath } from "../../core/core.ts";
-import type { DocumentGrants, Soon } from "../../check/check_options.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
-import type { DocumentSettings } from "../../parse/document/operation.ts";
-import { readDocumentSettings } from "../../parse/document/settings.ts";
-import { type DocumentPlace, placeGrants } from "../../project/document/place.ts";
-import { scriptShell } from "../../project/world.ts";
-import { readDocumentText } from "../../run/document/files.ts";
-import { documentJson, type DocumentUses, outlineOf, usesOf } from "./document_outline.ts";
-import { isDocumentName, maybeDocument } from "../found_document.ts";
-import { walkFiles } from "../project_files.ts";
-import type { DocumentPageJson, ListedDocument, NeedJson } from "./look.ts";
-import { problemJson } from "../check/report.ts";
+import { type Files, type Json, type JsonObject, projectPath } from "../../../core/core.ts";
+import type { DocumentGrants, Soon } from "../../../check/check_options.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { type DocumentFile, readDocument } from "../../../parse/document/document.ts";
+import type { DocumentSettings } from "../../../parse/document/operation.ts";
+import { readDocumentSettings } from "../../../parse/document/settings.ts";
+import { type DocumentPlace, placeGrants } from "../../../project/document/place.ts";
+import { scriptShell } from "../../../project/world.ts";
+import { readDocumentText } from "../../../run/document/files.ts";
+import { documentJson, type DocumentUses, outlineOf, usesOf } from "./outline.ts";
+import { isDocumentName, maybeDocument } from "./found.ts";
+import { walkFiles } from "../../project_files.ts";
+import type { DocumentPageJson, ListedDocument, NeedJson } from "../../look/look.ts";
+import { problemJson } from "../../check/report.ts";
 
 /** The documents of a project: Markdown files that can be run. */
 export async function documentsBelow(root: string): Promise<readonly ListedDocument[]> {

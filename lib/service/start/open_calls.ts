@@ -12,9 +12,9 @@ import type { DocumentMeans } from "../../run/document/means.ts";
 import { fileCalls } from "../../run/document/file_calls.ts";
 import { type CalledPrompts, promptCalls } from "../../run/agent/prompt_calls.ts";
 import { budgetWithin } from "../input/budget.ts";
-import { stoppableGadget, stoppableModel } from "../start/stoppable.ts";
+import { stoppableGadget, stoppableModel } from "./stoppable.ts";
 import type { PromptCallsOptions } from "./containers.ts";
-import { promptAgent, withProjectText } from "./open.ts";
+import { promptAgent, withProjectText } from "../kinds/prompt/open.ts";
 
 /** Opens them; the project itself is not read before the first call. */
 export function openPromptCalls(options: PromptCallsOptions): Containers {

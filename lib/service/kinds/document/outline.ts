@@ -1,19 +1,19 @@
 import { dirname, resolve } from "node:path";
-import { DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
-import { type Json, type JsonObject, toJson, toJsonObject } from "../../core/core.ts";
-import { LiveDocument } from "../../document/live_document.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { realPath, workingFolder } from "../../host/paths.ts";
-import { type DocumentFile, readDocument } from "../../parse/document/document.ts";
-import { modelOfProvider } from "../../parse/document/llm.ts";
-import { readDocumentMapping } from "../../parse/document/mapping.ts";
-import type { DocumentSettings, OperationFields } from "../../parse/document/operation.ts";
-import type { OperationNode } from "../../parse/document/tree.ts";
-import { documentPath } from "../../project/document/place.ts";
-import { openSettings, type ProjectSettings } from "../../project/project.ts";
-import { pathFrom, readDocumentText } from "../../run/document/files.ts";
-import { UsageError } from "../exit_code.ts";
-import type { DocumentPageJson } from "./look.ts";
+import { DOCUMENT_LIMITS } from "../../../catalog/config/config.ts";
+import { type Json, type JsonObject, toJson, toJsonObject } from "../../../core/core.ts";
+import { LiveDocument } from "../../../document/live_document.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { realPath, workingFolder } from "../../../host/paths.ts";
+import { type DocumentFile, readDocument } from "../../../parse/document/document.ts";
+import { modelOfProvider } from "../../../parse/document/llm.ts";
+import { readDocumentMapping } from "../../../parse/document/mapping.ts";
+import type { DocumentSettings, OperationFields } from "../../../parse/document/operation.ts";
+import type { OperationNode } from "../../../parse/document/tree.ts";
+import { documentPath } from "../../../project/document/place.ts";
+import { openSettings, type ProjectSettings } from "../../../project/project.ts";
+import { pathFrom, readDocumentText } from "../../../run/document/files.ts";
+import { UsageError } from "../../exit_code.ts";
+import type { DocumentPageJson } from "../../look/look.ts";
 
 /** A document that is looked at, not run. */
 export interface SeenDocument {

@@ -5,19 +5,19 @@ import {
   objectOrEmpty,
   type StoredFile,
   withoutByteOrderMark,
-} from "../../core/core.ts";
-import { exactFiles } from "../../host/files/changes.ts";
-import { calledNames, type Markers } from "../../parse/calls/header.ts";
-import { limitsOf, wantedModel } from "../../project/project.ts";
-import type { Budget } from "../../run/budget.ts";
-import type { CallLimits } from "../../run/calls/graph.ts";
-import { runCalls } from "../../run/calls/calls.ts";
-import { containersOf } from "../prompt/containers.ts";
-import { wishedBudget } from "../input/budget.ts";
-import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../input/kept_input.ts";
-import { assertKnownModel, modelFrom } from "../input/known_model.ts";
-import type { NamedAs } from "../input/prompt_input.ts";
-import { fileInProject } from "../project_files.ts";
+} from "../../../core/core.ts";
+import { exactFiles } from "../../../host/files/changes.ts";
+import { calledNames, type Markers } from "../../../parse/calls/header.ts";
+import { limitsOf, wantedModel } from "../../../project/project.ts";
+import type { Budget } from "../../../run/budget.ts";
+import type { CallLimits } from "../../../run/calls/graph.ts";
+import { runCalls } from "../../../run/calls/calls.ts";
+import { containersOf } from "../../start/containers.ts";
+import { wishedBudget } from "../../input/budget.ts";
+import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../../input/kept_input.ts";
+import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
+import type { NamedAs } from "../../input/prompt_input.ts";
+import { fileInProject } from "../../project_files.ts";
 import {
   type BegunRun,
   openedCatalog,
@@ -26,8 +26,8 @@ import {
   RECORDED,
   signalAt,
   type StartPlace,
-} from "./ready_run.ts";
-import { fieldError, type RunWishes } from "../service.ts";
+} from "../../start/ready_run.ts";
+import { fieldError, type RunWishes } from "../../service.ts";
 
 /** What is wished of a text of calls. */
 export type CallsWish = Pick<RunWishes, "model" | "budget">;
@@ -114,7 +114,7 @@ export async function readyCalls(
 }
 
 /** Calls that were begun, and go on. */
-export async function callsAgain({ run }: BegunRun, at: StartPlace): Promise<ReadyRun> {
+export async function again({ run }: BegunRun, at: StartPlace): Promise<ReadyRun> {
   const { file: name = "stdin", files = [] } = run;
   const input = objectOrEmpty(run.input);
   const opened = at.isRecorded ? RECORDED : await openedCatalog(at);

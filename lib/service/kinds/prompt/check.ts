@@ -1,16 +1,16 @@
 import { basename, dirname, resolve } from "node:path";
-import { isInside, maybeText, type Problem, spanAt } from "../../core/core.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { readPromptFile } from "../../parse/files/prompt.ts";
-import { type LineProblem, splitFrontMatter } from "../../parse/yaml/front_matter.ts";
-import { modelProblem } from "../../project/models.ts";
-import { type PromptIndex, promptIndex } from "../../project/prompt_index.ts";
-import { templateProblems } from "../../prompt/prompt_text.ts";
-import type { AnyPrompt } from "../../prompt/prompt.ts";
-import { offerProblems } from "../../run/turn/offered.ts";
-import type { CheckPlace, CheckPlaces } from "./places.ts";
-import type { CheckReport } from "./report.ts";
-import type { CheckTargets } from "./targets.ts";
+import { isInside, maybeText, type Problem, spanAt } from "../../../core/core.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { readPromptFile } from "../../../parse/files/prompt.ts";
+import { type LineProblem, splitFrontMatter } from "../../../parse/yaml/front_matter.ts";
+import { modelProblem } from "../../../project/models.ts";
+import { type PromptIndex, promptIndex } from "../../../project/prompt_index.ts";
+import { templateProblems } from "../../../prompt/prompt_text.ts";
+import type { AnyPrompt } from "../../../prompt/prompt.ts";
+import { offerProblems } from "../../../run/turn/offered.ts";
+import type { CheckPlace, CheckPlaces } from "../../check/places.ts";
+import type { CheckReport } from "../../check/report.ts";
+import type { CheckTargets } from "../../check/targets.ts";
 
 /**
  * Tells what is wrong with the prompts, tactics and profiles of the projects that were named. Gives how many modules of theirs were not looked
@@ -142,11 +142,11 @@ export async function checkPromptText(
 
 async function textProblems(path: string, text: string): Promise<readonly LineProblem[]> {
   if (!path.endsWith(".md")) {
-    const { loadHandlebars }: typeof import("../../prompt/dotprompt/handlebars.ts") = await import(
-      "../../prompt/dotprompt/handlebars.ts" as string
+    const { loadHandlebars }: typeof import("../../../prompt/dotprompt/handlebars.ts") = await import(
+      "../../../prompt/dotprompt/handlebars.ts" as string
     );
-    const { readDotpromptFile }: typeof import("../../prompt/dotprompt/dotprompt.ts") = await import(
-      "../../prompt/dotprompt/dotprompt.ts" as string
+    const { readDotpromptFile }: typeof import("../../../prompt/dotprompt/dotprompt.ts") = await import(
+      "../../../prompt/dotprompt/dotprompt.ts" as string
     );
     return (await readDotpromptFile(text, await loadHandlebars())).problems;
   }
