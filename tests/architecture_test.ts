@@ -85,6 +85,24 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "lib/host/b.ts:1: says Deno.serve: only lib/host/http/serve.ts may",
   ],
   [
+    "oneDoor",
+    "a step that begins elsewhere",
+    { "lib/run/calls/b.ts": `\nthis.#run.beginStep(step);` },
+    "lib/run/calls/b.ts:2: says beginStep: only lib/run/effect.ts may",
+  ],
+  [
+    "oneDoor",
+    "a step that ends elsewhere",
+    { "lib/service/b.ts": `const { run } = held;\nrun["endStep"](key, outcome);` },
+    "lib/service/b.ts:2: says endStep: only lib/run/effect.ts may",
+  ],
+  [
+    "oneDoor",
+    "a step past the run",
+    { "lib/project/b.ts": `this.#options.journal.begin(step);\njournal.finish(key, outcome);` },
+    "lib/project/b.ts:1: says journal.begin: only lib/run/run.ts may",
+  ],
+  [
     "testsAtDoors",
     "tests that come in by a helper",
     {

@@ -1,5 +1,7 @@
-// One effect of an engine as a journaled step: done once, and answered from the journal or a record afterwards.
+// The one door through which engines reach the world: each effect is a journaled step, done once, and answered from the journal or a record
+// afterwards.
 import {
+  type BeginOptions,
   type Json,
   messageOf,
   orAborted,
@@ -7,6 +9,7 @@ import {
   type StepError,
   type StepKind,
   type StepOutcome,
+  type StepStart,
   toldMs,
 } from "../core/core.ts";
 import type { Run } from "./run.ts";
@@ -25,62 +28,108 @@ export interface Effect {
   readonly isSilent?: boolean;
   /** What fails behind its abort is not known to be done. Default: the run's. */
   readonly signal?: AbortSignal;
-  /** A failure is what came of it. Default true; else it is done again when the run is resumed. */
-  readonly keepsFailure?: boolean;
   /** It is done now, and was not before. */
   onFirst?(): void;
   /**
-   * Undefined: nothing came of it, so that it is done again when the run is resumed.
+   * Undefined: nothing came of it, so that it is done again when the run is resumed. What it throws is what came of it, unless it is an
+   * {@linkcode EffectError} that is not kept.
    *
    * @param tell takes text of it as it comes
    */
   perform(tell: (text: string) => void): Promise<Json | undefined>;
 }
 
-/** An effect failed: as whoever resumes the run sees it too. */
+/**
+ * A step has failed. Kept, it is what came of the step: whoever resumes the run sees it too. Else nothing came of it, and it is tried
+ * again then.
+ */
 export class EffectError extends Error {
   override readonly name = "EffectError";
   readonly failure: StepError;
+  readonly isKept: boolean;
 
-  constructor(failure: StepError, options?: ErrorOptions) {
+  constructor(
+    failure: StepError,
+    { isKept = true, ...options }: ErrorOptions & { readonly isKept?: boolean } = {},
+  ) {
     super(failure.message, options);
     this.failure = failure;
+    this.isKept = isKept;
   }
 }
 
-/** The one door for effects: performs one, or gives what came of it before. @throws {EffectError}; {DivergedError}; the reason of the signal */
-export async function performEffect(run: Run, effect: Effect & { perform(): Promise<Json> }): Promise<Json>;
-export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined>;
-export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined> {
-  const { key, kind, name, input, isIdempotent, isSilent = false, signal = run.signal } = effect;
-  const begun = run.begin({ key, kind, name, input, idempotent: isIdempotent });
+/** A step that was entered: it was done before, or is to be done now. */
+export type Entered = DoneStep | OpenStep;
+
+/** It was done; a replay gives what came of it when its turn has come. */
+interface DoneStep {
+  readonly outcome: StepOutcome | Promise<StepOutcome>;
+  readonly ms: number;
+}
+
+/** It is this process's to do. */
+export interface OpenStep {
+  readonly outcome?: undefined;
+  readonly attempt: number;
+  /** The pieces of an answer that earlier attempts had kept, at least one. */
+  readonly prefix?: readonly Json[];
+  /** What came of it, and the events that tell of it. A step that is never ended is done again when the run is resumed, or asked about. */
+  end(outcome: StepOutcome, tell?: () => void): void;
+}
+
+/**
+ * Enters a step: nowhere else do steps begin and end. Of what `isDeferred`, since somebody has to be asked first, nothing may happen
+ * before {@linkcode Run.begins}.
+ *
+ * @param options.unknown for a step that may be done already and is not done again unasked
+ * @throws {DivergedError}; what `unknown` gives; {Error} when the journal cannot be written
+ */
+export function enterStep(
+  run: Run,
+  step: StepStart,
+  options: BeginOptions & { readonly unknown?: () => Error } = {},
+): Entered {
+  const begun = run.beginStep(step, options);
   switch (begun.do) {
-    case "answer": {
-      const outcome = await orAborted(begun.outcome, signal);
-      if (!isSilent) tellStepEnd(run, { key, ms: begun.ms, outcome }); // what the user has settled was not told yet
-      return resultOf(outcome);
-    }
+    case "answer":
+      return begun;
     case "unverified":
-      throw new EffectError({
-        message:
-          `${name} was started before the process ended, and its end is not known: it is not done again unasked (step "${key}")`,
-        code: "unverified",
-      });
+      throw options.unknown?.() ?? unverified(step);
     case "perform":
-      if (begun.attempt === 1) effect.onFirst?.();
-      if (!isSilent) run.emit({ type: "step-start", key, kind, name, attempt: begun.attempt });
-      return await performed(run, effect);
+      return { ...begun, end: (outcome, tell) => run.endStep(step.key, outcome, tell) };
     default:
       return begun satisfies never;
   }
 }
 
-async function performed(run: Run, effect: Effect): Promise<Json | undefined> {
-  const { key, isSilent = false, signal = run.signal, keepsFailure = true } = effect;
+function unverified({ key, name }: StepStart): EffectError {
+  const message =
+    `${name} was started before the process ended, and its end is not known: it is not done again unasked (step "${key}")`;
+  return new EffectError({ message, code: "unverified" }, { isKept: false });
+}
+
+/** Performs an effect, or gives what came of it before. @throws {EffectError}; {DivergedError}; the reason of the signal */
+export async function performEffect(run: Run, effect: Effect & { perform(): Promise<Json> }): Promise<Json>;
+export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined>;
+export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined> {
+  const { key, kind, name, input, isIdempotent, isSilent = false, signal = run.signal } = effect;
+  const step = enterStep(run, { key, kind, name, input, idempotent: isIdempotent });
+  if (step.outcome !== undefined) {
+    const outcome = await orAborted(step.outcome, signal);
+    if (!isSilent) tellStepEnd(run, { key, ms: step.ms, outcome }); // what the user has settled was not told yet
+    return resultOf(outcome);
+  }
+  if (step.attempt === 1) effect.onFirst?.();
+  if (!isSilent) run.emit({ type: "step-start", key, kind, name, attempt: step.attempt });
+  return await performed(run, effect, step);
+}
+
+async function performed(run: Run, effect: Effect, step: OpenStep): Promise<Json | undefined> {
+  const { key, isSilent = false, signal = run.signal } = effect;
   const begunAt = run.clock.now();
   const end = (outcome: StepOutcome): Json => {
     const ms = toldMs(run.clock.now() - begunAt);
-    run.finish(key, outcome, () => isSilent ? undefined : tellStepEnd(run, { key, ms, outcome }));
+    step.end(outcome, () => isSilent ? undefined : tellStepEnd(run, { key, ms, outcome }));
     return resultOf(outcome);
   };
   const mask = run.secrets?.stream();
@@ -94,9 +143,9 @@ async function performed(run: Run, effect: Effect): Promise<Json | undefined> {
     run.part(key, null); // only a record needs to know
     return undefined;
   } catch (error) {
-    const isOpen = run.signal.aborted || signal.aborted || error instanceof EffectError; // not known to be done
-    if (isOpen || !keepsFailure) throw error;
-    return end({ error: failureOf(error, run) });
+    if (run.signal.aborted || signal.aborted) throw error; // not known to be done
+    if (error instanceof EffectError && !error.isKept) throw error.cause ?? error;
+    return end({ error: error instanceof EffectError ? error.failure : failureOf(error, run) });
   }
 }
 

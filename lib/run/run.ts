@@ -198,7 +198,7 @@ export class Run {
    *
    * @throws {DivergedError}; {Error} when the journal cannot be written
    */
-  begin(step: StepStart, options: BeginOptions = {}): Begun {
+  beginStep(step: StepStart, options: BeginOptions = {}): Begun {
     const { journal, recorder, replay } = this.#options;
     const masked = this.mask(step);
     if (step.kind === "model") this.#modelCalls++;
@@ -236,7 +236,7 @@ export class Run {
    * What came of a step, and the events that tell of it. It is durable before another step begins, but for a read behind a read, and before
    * it is told to anybody.
    */
-  finish(key: string, outcome: StepOutcome, tell?: () => void): void {
+  endStep(key: string, outcome: StepOutcome, tell?: () => void): void {
     const { recorder } = this.#options;
     const masked = this.mask(outcome);
     recorder?.write({ type: "outcome", key, outcome: masked });

@@ -35,7 +35,7 @@ export interface ModuleFacts {
   readonly exports: readonly ExportFact[];
   /** Globals that reach outside: `Deno`, `process`, `fetch`, `Worker` … */
   readonly effects: readonly UseFact[];
-  /** What opens a server: `new Hono`, `Deno.serve`. */
+  /** What opens a server, `new Hono` and `Deno.serve`; what begins and ends steps, of a run and of a journal. */
   readonly doors: readonly UseFact[];
   /** `any`, non-null assertions. */
   readonly escapes: readonly UseFact[];
@@ -133,6 +133,11 @@ function visitor(
       if (isNamed(node.object, "Deno") && keyOf(node, literal) === "serve") {
         use(facts.doors, "Deno.serve", node);
       }
+      const method = keyOf(node, literal);
+      if (method === "beginStep" || method === "endStep") use(facts.doors, method, node);
+      if ((method === "begin" || method === "finish") && /^(?:journal|inner)$/.test(lastName(node.object))) {
+        use(facts.doors, `journal.${method}`, node);
+      }
       const key = node.computed ? literal(node.property) : undefined;
       if (key !== undefined && EFFECT_GLOBALS.has(key) && isGlobalObject(node.object)) {
         use(facts.effects, key, node);
@@ -150,6 +155,12 @@ function visitor(
 
 function isNamed(node: Deno.lint.Node, name: string): boolean {
   return node.type === "Identifier" && node.name === name;
+}
+
+/** Of `a.b.#journal` it is `journal`; nothing for what has no name. */
+function lastName(node: Deno.lint.Node): string {
+  const last = node.type === "MemberExpression" && !node.computed ? node.property : node;
+  return last.type === "Identifier" || last.type === "PrivateIdentifier" ? last.name.replace(/^#/, "") : "";
 }
 
 function keyOf(

@@ -16,6 +16,7 @@ import {
   toJson,
 } from "../../core/core.ts";
 import { untypedTree } from "../../schema/text_value.ts";
+import { enterStep, type OpenStep } from "../effect.ts";
 import type { Run } from "../run.ts";
 import { PlaceholderError } from "./gadget.ts";
 
@@ -49,7 +50,8 @@ export class CallStep {
   readonly #options: CallStepOptions;
   /** A secret may come in two pieces of a log. */
   #logMask: ReturnType<Secrets["stream"]> | undefined;
-  #isBegun = false;
+  /** While it is this process's to do. */
+  #open: OpenStep | undefined;
   #isClosed = false;
 
   constructor(run: Run, options: CallStepOptions) {
@@ -62,29 +64,18 @@ export class CallStep {
     const { key, gadget, input, isContainer = false } = this.#options;
     if (!this.#run.isKept || isContainer) return undefined;
     const asJson = toJson(untypedTree(input));
-    const begun = this.#run.begin({
-      key,
-      kind: "gadget",
-      name: gadget.name,
-      input: asJson,
-      idempotent: isIdempotent(gadget, asJson),
-    }, options);
-    switch (begun.do) {
-      case "perform":
-        this.#isBegun = true;
-        return undefined;
-      case "answer": {
-        const { outcome } = begun;
-        return isPromise(outcome) ? outcome.then(resultOrThrow) : resultOrThrow(outcome);
-      }
-      case "unverified":
-        throw new CallError(
-          `Started before the process ended, and its end is not known: it is not run again unasked (step "${key}")`,
-          "unverified",
-        );
-      default:
-        return begun satisfies never;
-    }
+    const idempotent = isIdempotent(gadget, asJson);
+    const unknown = (): CallError =>
+      new CallError(
+        `Started before the process ended, and its end is not known: it is not run again unasked (step "${key}")`,
+        "unverified",
+      );
+    const step = enterStep(this.#run, { key, kind: "gadget", name: gadget.name, input: asJson, idempotent }, {
+      ...options,
+      unknown,
+    });
+    if (step.outcome === undefined) return void (this.#open = step);
+    return isPromise(step.outcome) ? step.outcome.then(resultOrThrow) : resultOrThrow(step.outcome);
   }
 
   /** The input is there and fits: the gadget starts. */
@@ -119,11 +110,11 @@ export class CallStep {
 
   /** Commits the outcome, if it came of this very process, with the event that tells of it. */
   finish(outcome: CallOutcome, tell: () => void): void {
-    if (!this.#isBegun || outcome.status === "skip") return tell();
-    if (outcome.status === "result") return this.#run.finish(this.#options.key, { ok: outcome.result }, tell);
+    if (this.#open === undefined || outcome.status === "skip") return tell();
+    if (outcome.status === "result") return this.#open.end({ ok: outcome.result }, tell);
     const { error: message, code, flag } = outcome.failure;
     const error = { message, code, ...(flag === undefined ? {} : { flag }) };
-    this.#run.finish(this.#options.key, { error }, tell);
+    this.#open.end({ error }, tell);
   }
 
   #tellLog(text: string): void {

@@ -69,10 +69,10 @@ async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Pr
     input: null,
     isIdempotent: true,
     isSilent: true,
-    keepsFailure: false,
     perform() {
       if (start !== undefined) return Promise.resolve(toJson(start));
-      throw new Error(`Turn ${turn} of this conversation was not kept: say it again`);
+      const message = `Turn ${turn} of this conversation was not kept: say it again`;
+      throw new EffectError({ message }, { isKept: false });
     },
   });
   return readTurnStart(kept);

@@ -4,6 +4,7 @@ import {
   EMPTY_CATALOG,
   type Json,
   type Message,
+  messageOf,
   type Model,
   ModelError,
   type ModelRequest,
@@ -13,7 +14,7 @@ import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
 import type { Budget } from "../budget.ts";
 import { findGadget } from "../calls/gadget.ts";
-import { performEffect } from "../effect.ts";
+import { EffectError, performEffect } from "../effect.ts";
 import type { CallLimits } from "../calls/graph.ts";
 import { CallError } from "../calls/step.ts";
 import { ContextWindow } from "./context_window.ts";
@@ -229,8 +230,13 @@ async function hear(
     isIdempotent: true,
     isSilent: true,
     signal: NEVER, // whoever is asked gives nothing when the run is aborted
-    keepsFailure: false,
-    perform: () => source.next(n),
+    async perform() {
+      try {
+        return await source.next(n);
+      } catch (cause) {
+        throw new EffectError({ message: messageOf(cause) }, { isKept: false, cause });
+      }
+    },
   });
   return typeof said === "string" ? said : undefined;
 }

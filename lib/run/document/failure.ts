@@ -16,7 +16,7 @@ export class DocumentFailure extends Error {
 
 /** Whether an operation failed, and not the run that it is a part of. */
 export function isOperationFailure(error: unknown): error is Error {
-  if (error instanceof EffectError) return error.failure.code !== "unverified";
+  if (error instanceof EffectError) return error.isKept;
   return error instanceof OperationError || error instanceof BlockReferenceError ||
     error instanceof FileError ||
     error instanceof PermissionRefused || error instanceof CalleeFailure ||

@@ -118,7 +118,7 @@ export class WorkPlace {
   }
 
   /** A step of the tactic; `id` is its name with its input. @throws {DivergedError} as `arrived` */
-  beginStep(id: string): string {
+  keyOfStep(id: string): string {
     const key = this.arrived(id);
     this.cameTo.add(key);
     if (key !== id && this.order?.isInOrder(key) === false) this.diverge(key);

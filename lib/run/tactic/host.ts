@@ -67,7 +67,7 @@ async function stepAt<Outcome>(
   const { run, prefix } = here;
   const id = `${prefix}step:${inKey(name)}${input === null ? "" : `:${contentHash(run.mask(input))}`}`;
   using _work = here.begin(`step "${name}"`);
-  const key = here.beginStep(id);
+  const key = here.keyOfStep(id);
   onKey?.(key);
   try {
     return await tacticStep(here, { key, name, input, perform });

@@ -30,6 +30,7 @@ import {
   cutOffBy,
   type ModelAnswer,
 } from "./model_answer.ts";
+import { enterStep, type OpenStep } from "../effect.ts";
 import type { Run } from "../run.ts";
 
 /** One question to a model. */
@@ -61,30 +62,26 @@ export interface ModelStepOptions {
  */
 export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> {
   const { run, key, model, news, about } = options;
-  const begun = run.begin({
-    key,
-    kind: "model",
-    name: model.id,
-    input: toJson({ messages: news, about }),
-    idempotent: true,
-  });
-  const step = new ModelStep(options);
-  if (begun.do === "answer") {
-    const outcome = await orAborted(begun.outcome, options.signal ?? run.signal);
+  const input = toJson({ messages: news, about });
+  const entered = enterStep(run, { key, kind: "model", name: model.id, input, idempotent: true });
+  const open = entered.outcome === undefined ? entered : undefined;
+  const step = new ModelStep(options, open);
+  if (entered.outcome !== undefined) {
+    const outcome = await orAborted(entered.outcome, options.signal ?? run.signal);
     if ("ok" in outcome) return await step.giveAgain(answerFrom(outcome.ok, model.id));
     const { message, code, flag } = outcome.error;
     if (code !== "aborted") model.answered?.(options.request, { isFailure: true }); // that, too, was its answer
     throw new ModelError(message, { code: modelErrorCode(code), flag });
   }
-  run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt: begun.attempt });
-  if (begun.do === "perform" && begun.prefix !== undefined) {
-    return await step.takeAsWhole(answerFromPieces(begun.prefix, model.id));
-  }
-  return await step.ask();
+  run.emit({ type: "step-start", key, kind: "model", name: model.id, attempt: entered.attempt });
+  if (entered.prefix === undefined) return await step.ask();
+  return await step.takeAsWhole(answerFromPieces(entered.prefix, model.id));
 }
 
 class ModelStep {
   readonly #options: ModelStepOptions;
+  /** Undefined: it was answered before. */
+  readonly #open: OpenStep | undefined;
   readonly #run: Run;
   readonly #signal: AbortSignal;
   readonly #reader: AnswerReader;
@@ -104,8 +101,9 @@ class ModelStep {
   /** How much of the text, and how many calls, belong to whole calls. */
   #whole: { readonly text: number; readonly calls: number } | undefined;
 
-  constructor(options: ModelStepOptions) {
+  constructor(options: ModelStepOptions, open: OpenStep | undefined) {
     this.#options = options;
+    this.#open = open;
     this.#run = options.run;
     this.#signal = options.signal ?? options.run.signal;
     this.#startedAt = options.run.clock.now();
@@ -251,10 +249,10 @@ class ModelStep {
     if (this.#whole === undefined) {
       const { message, code, flag } = error;
       const failed = { message: this.#run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
-      const { key, keepsFailure = false } = this.#options;
+      const { keepsFailure = false } = this.#options;
       const isKept = typeof keepsFailure === "function" ? keepsFailure(error) : keepsFailure;
       if (isKept && error.code !== "context") {
-        this.#run.finish(key, { error: failed }, () => this.#failed(failed));
+        this.#open?.end({ error: failed }, () => this.#failed(failed));
       } else this.#failed(failed);
       throw error;
     }
@@ -289,7 +287,7 @@ class ModelStep {
     const { key, isMessage = true } = this.#options;
     const outcome = answerJson(answer);
     const ms = this.#ms();
-    this.#run.finish(key, { ok: outcome }, () => {
+    this.#open?.end({ ok: outcome }, () => {
       if (isMessage) this.#run.emit({ type: "message", step: key, n: 1, text: answer.text });
       if (answer.isCut !== true) {
         this.#run.emit({ type: "usage", step: key, model: answer.model, ...answer.usage });
