@@ -121,25 +121,41 @@ export async function loadHandlebars(): Promise<HandlebarsBodies> {
 }
 
 const MOST_LEVELS = 200;
+const MOST_BRANCHES = 1000;
 
-/** The library takes a time that grows with the square of the levels, so the levels are counted before it reads anything. */
+/**
+ * The library takes a time that grows with the square of the levels, and so with the branches of a block (`{{else if …}}`), each of which is a
+ * level to it. So they are counted before it reads anything.
+ */
 function levelsProblem(body: string): LineProblem | undefined {
-  let blocks = 0;
+  const branches: number[] = []; // of each block that is open
   let brackets = 0;
   let tag: number | undefined;
-  for (const { 0: token, 1: kind, index } of body.matchAll(/\{\{~?(#|\^\s*[^\s~}]|\/)?|\}\}|[()]/g)) {
+  for (const { 0: token, 1: kind, index } of body.matchAll(TAGS)) {
     if (token.startsWith("{{")) {
       [tag, brackets] = [index, 0];
-      if (kind === "/") blocks = Math.max(0, blocks - 1);
-      else if (kind !== undefined) blocks++;
+      if (kind === "/") branches.pop();
+      else if (kind?.includes("else")) branches.push((branches.pop() ?? 0) + 1);
+      else if (kind !== undefined) branches.push(0);
     } else if (token === "}}") tag = undefined;
     else if (tag !== undefined) brackets += token === "(" ? 1 : -1;
-    if (tag === undefined || blocks + brackets <= MOST_LEVELS) continue;
-    const message = `there are more than ${MOST_LEVELS} levels of Handlebars inside each other`;
-    return { ...spanAt(body, tag), message };
+    if (tag === undefined) continue;
+    if (branches.length + brackets > MOST_LEVELS) {
+      const message = `there are more than ${MOST_LEVELS} levels of Handlebars inside each other`;
+      return { ...spanAt(body, tag), message };
+    }
+    if ((branches.at(-1) ?? 0) > MOST_BRANCHES) {
+      return {
+        ...spanAt(body, tag),
+        message: `a block has more than ${MOST_BRANCHES} branches with {{else …}}`,
+      };
+    }
   }
   return undefined;
 }
+
+/** What opens a tag, with what makes it one of a block; what closes one; brackets. */
+const TAGS = /\{\{~?(#|\^\s*[^\s~}]|\/|\s*else\s+[^\s~}])?|\}\}|[()]/g;
 
 /** What the library calls these. */
 const TOKENS: Readonly<Record<string, string>> = {

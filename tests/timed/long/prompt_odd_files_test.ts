@@ -146,6 +146,8 @@ Deno.test("odd files: huge and deep ones take a moment, and no more problems are
   const start = performance.now();
   const { keys, lines } = await discover({
     "blocks.prompt": deep("{{#if a}}", "{{/if}}"),
+    "branches.prompt": `{{#if a}}${"{{else if b}}x".repeat(20_000)}{{/if}}`,
+    "few.prompt": `{{#if a}}${"{{else if b}}x".repeat(1_000)}{{else}}y{{/if}}`,
     "brackets.prompt": `{{json ${deep("(lookup a ", ")")}}}`,
     "deep.prompt.md": `---\nmetadata: ${deep("[", "]")}\n---\nx`,
     "keys.prompt.md": `---\n${list(5000, (n) => `k${n}: 1\n`)}---\nx`,
@@ -155,11 +157,14 @@ Deno.test("odd files: huge and deep ones take a moment, and no more problems are
     "tags.prompt": "{{uppr x}}".repeat(5000),
     "wrong.prompt.md": "{x y} ".repeat(500_000),
   });
-  assert.deepEqual(keys, ["lines", "long"]);
+  assert.deepEqual(keys, ["few", "lines", "long"]);
   const count = (file: string) => lines.filter((line) => line.startsWith(file)).length;
   assert.deepEqual(
-    ["blocks", "brackets", "deep", "keys", "quotes", "tags", "wrong"].map((name) => count(`${name}.`)),
+    ["blocks", "branches", "brackets", "deep", "keys", "quotes", "tags", "wrong"].map((name) =>
+      count(`${name}.`)
+    ),
     [
+      1,
       1,
       1,
       1,
@@ -170,6 +175,10 @@ Deno.test("odd files: huge and deep ones take a moment, and no more problems are
     ],
   );
   assert.equal(lines[0], "blocks.prompt:1: there are more than 200 levels of Handlebars inside each other");
+  assert.match(
+    lines[2] ?? "",
+    /^branches\.prompt:1: a block has more than 1000 branches with \{\{else …\}\}$/,
+  );
   assert.ok(performance.now() - start < 8000);
 });
 
