@@ -17,6 +17,7 @@ import {
 import { mortalJournal } from "./_mortal_journal.ts";
 import { testProject } from "./_project.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
+import { goneOn, strictJournal } from "./_strict_steps.ts";
 
 interface Case {
   start(options: { readonly journal?: RunJournal }, effects: Effects): AsyncIterable<RunEvent>;
@@ -114,10 +115,14 @@ const unverified = (journal: Journal, id: string): string[] =>
     key
   );
 
-async function killedEverywhere({ start }: Case): Promise<number> {
+/** @param options.isStrict it goes on in a journal in which each step that begins is entered twice */
+async function killedEverywhere(
+  { start }: Case,
+  { isStrict }: { readonly isStrict: boolean },
+): Promise<number> {
   const plain: Effects = new Map();
   const want = endOf(await Array.fromAsync(start({}, plain)));
-  let deaths = 0;
+  let [deaths, losses] = [0, 0];
   for (let n = 1;; n++) {
     for (const isDone of [false, true]) {
       const journal = memoryJournal({ isAlive: () => false });
@@ -125,20 +130,29 @@ async function killedEverywhere({ start }: Case): Promise<number> {
       const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone });
       await Array.fromAsync(start({ journal: first }, effects));
       await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
-      if (!first.died()) return deaths;
+      if (!first.died()) {
+        assert.ok(losses >= (isStrict ? 40 : 0), String(losses));
+        return deaths;
+      }
       deaths++;
       const status = journal.read(first.id).summary.status;
       if (status !== "running" && status !== "stopped") continue; // it died in the very release
-      const open = unverified(journal, first.id);
-      const before = new Map(effects);
-      const second = journal.open(first.id);
-      for (const key of open) {
-        const id = /call:(.*)$/.exec(key)?.[1] ?? "";
-        const isDoneEffect = [...before.keys()].some((name) => name.endsWith(`:${id}`));
-        // The user looks whether it was done. The loop has the same ids in two turns, so the outcome is asked for as it would be.
-        second.settle(key, isDoneEffect ? { outcome: { ok: outcomeOf(key) } } : "rerun");
-      }
-      const events = await Array.fromAsync(start({ journal: second }, effects));
+      const open: string[] = [];
+      const settle = (run: RunJournal): void => {
+        for (const key of unverified(journal, run.id)) {
+          open.push(key);
+          const id = /call:(.*)$/.exec(key)?.[1] ?? "";
+          const isDoneEffect = [...effects.keys()].some((name) => name.endsWith(`:${id}`));
+          // The user looks whether it was done. The loop has the same ids in two turns, so the outcome is asked for as it would be.
+          run.settle(key, isDoneEffect ? { outcome: { ok: outcomeOf(key) } } : "rerun");
+        }
+      };
+      const strict = isStrict ? strictJournal(journal) : undefined;
+      const events = await goneOn(strict ?? journal, first.id, {
+        settle,
+        start: (run) => Array.fromAsync(start({ journal: run }, effects)),
+      });
+      losses += strict?.losses.size ?? 0;
       const end = endOf(events);
       const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it; open: ${open.join(" ")}`;
       assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
@@ -165,19 +179,25 @@ function outcomeOf(key: string): string {
   return "Once ";
 }
 
-Deno.test("a call file ends the same wherever it died", async () => {
-  const deaths = await killedEverywhere(callFile);
-  assert.ok(deaths >= 18, String(deaths));
-});
-
-for (const [toolsMode, scripts] of [["blocks", SCRIPTS], ["native", NATIVE_SCRIPTS]] as const) {
-  Deno.test(`a loop of three turns with gadgets (${toolsMode}) ends the same wherever it died`, async () => {
-    const deaths = await killedEverywhere(loopOf(toolsMode, scripts));
-    assert.ok(deaths >= 24, String(deaths));
+for (const isStrict of [false, true]) {
+  const how = isStrict ? ", each step entered twice" : "";
+  Deno.test(`a call file ends the same wherever it died${how}`, async () => {
+    const deaths = await killedEverywhere(callFile, { isStrict });
+    assert.ok(deaths >= 18, String(deaths));
   });
+
+  for (const [toolsMode, scripts] of [["blocks", SCRIPTS], ["native", NATIVE_SCRIPTS]] as const) {
+    Deno.test(`a loop of three turns with gadgets (${toolsMode}) ends the same wherever it died${how}`, async () => {
+      const deaths = await killedEverywhere(loopOf(toolsMode, scripts), { isStrict });
+      assert.ok(deaths >= 24, String(deaths));
+    });
+  }
+
+  Deno.test(`a finished effect is never done twice, and an unverified one not unasked${how}`, () =>
+    neverTwice(isStrict));
 }
 
-Deno.test("a finished effect is never done twice, and an unverified one not unasked", async () => {
+async function neverTwice(isStrict: boolean): Promise<void> {
   for (let n = 1; n < 30; n++) {
     const journal = memoryJournal({ isAlive: () => false });
     const effects: Effects = new Map();
@@ -190,7 +210,9 @@ Deno.test("a finished effect is never done twice, and an unverified one not unas
       { key },
     ) => key);
     const before = new Map(effects);
-    const events = await Array.fromAsync(callFile.start({ journal: journal.open(first.id) }, effects));
+    const events = await goneOn(isStrict ? strictJournal(journal) : journal, first.id, {
+      start: (run) => Array.fromAsync(callFile.start({ journal: run }, effects)),
+    });
     for (const key of [...finished, ...open]) {
       const id = key.slice("call:".length);
       for (const [name, times] of effects) {
@@ -205,8 +227,11 @@ Deno.test("a finished effect is never done twice, and an unverified one not unas
       );
       assert.ok(event?.type === "call-error" && event.code === "unverified", `${key} after ${n}`);
     }
+    for (const [name, times] of effects) {
+      assert.ok(times === 1 || !name.startsWith("Once"), `${name} was done ${times} times after ${n}`);
+    }
   }
-});
+}
 
 Deno.test("a chat goes on where it was: what was said is not asked again", async () => {
   const journal = memoryJournal({ isAlive: () => false });
