@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** In a process of its own: for what belongs to a process, such as its modules, its end and what it owns. Default: inside this one. */
   readonly alone?: boolean;
+  /** Kinds of files and runs besides those of Orrery; inside this process alone. */
+  readonly kinds?: Program["kinds"];
 }
 
 /**
@@ -80,7 +82,7 @@ export function runsInside(): boolean {
 }
 
 /** What a command that runs inside this process finds around it, and what it has written. */
-export function testProgram(options: Pick<RunOptions, "cwd" | "stdin" | "env"> = {}): {
+export function testProgram(options: Pick<RunOptions, "cwd" | "stdin" | "env" | "kinds"> = {}): {
   readonly program: Program;
   readonly stdout: { readonly text: string };
   readonly stderr: { readonly text: string };
@@ -95,6 +97,7 @@ export function testProgram(options: Pick<RunOptions, "cwd" | "stdin" | "env"> =
     env: { get: (name) => env.get(name), toObject: () => Object.fromEntries(env) },
     cwd: () => options.cwd ?? PROJECT_ROOT,
     signals: testSignals,
+    kinds: options.kinds,
   };
   return { program, stdout, stderr };
 }

@@ -4,7 +4,7 @@ import { main, type Program } from "../main.ts";
 import { askServer, TOKEN } from "./_server.ts";
 import type { AskOptions } from "./_server.ts";
 import { type TestProject, testProject } from "./_project.ts";
-import { runsInside, testProgram } from "./_run.ts";
+import { type RunOptions, runsInside, testProgram } from "./_run.ts";
 
 /** A server of a project. */
 export interface Served extends AsyncDisposable {
@@ -108,11 +108,12 @@ function asked(origin: string, token: string): Pick<Served, "origin" | "port" | 
 export async function served(
   given: TestProject | Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  options: Pick<RunOptions, "kinds"> = {},
 ): Promise<ServedHere> {
-  if (isProject(given)) return await serveHere(given, args);
+  if (isProject(given)) return await serveHere(given, args, options);
   const project = await testProject(given);
   try {
-    const server = await serveHere(project, args);
+    const server = await serveHere(project, args, options);
     return {
       ...server,
       async [Symbol.asyncDispose]() {
@@ -130,7 +131,11 @@ function isProject(given: object): given is TestProject {
   return Symbol.asyncDispose in given;
 }
 
-async function serveHere(project: TestProject, args: readonly string[]): Promise<ServedHere> {
+async function serveHere(
+  project: TestProject,
+  args: readonly string[],
+  options: Pick<RunOptions, "kinds">,
+): Promise<ServedHere> {
   if (!runsInside()) {
     const child = await serveProject(project, args);
     let isStopped = false;
@@ -141,7 +146,7 @@ async function serveHere(project: TestProject, args: readonly string[]): Promise
     };
     return { ...child, stop, [Symbol.asyncDispose]: async () => void await stop() };
   }
-  return await begin(project, args);
+  return await begin(project, args, options);
 }
 
 /** What is still under way is not waited for. */
@@ -155,8 +160,16 @@ function tokenFlags(args: readonly string[], token: string): readonly string[] {
   return args.includes("--no-token") ? [] : ["--token", token];
 }
 
-async function begin(project: TestProject, args: readonly string[]): Promise<ServedHere> {
-  const { program, stdout, stderr } = testProgram({ cwd: project.folder, env: project.env });
+async function begin(
+  project: TestProject,
+  args: readonly string[],
+  options: Pick<RunOptions, "kinds">,
+): Promise<ServedHere> {
+  const { program, stdout, stderr } = testProgram({
+    ...options,
+    cwd: project.folder,
+    env: project.env,
+  });
   const heard = Promise.withResolvers<() => void>();
   const signals: Program["signals"] = {
     addSignalListener(signal, listener) {

@@ -2,11 +2,12 @@ import { didYouMean } from "../core/core.ts";
 import { atRest } from "../host/process.ts";
 import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
 import type { Kind } from "../service/kinds/kind.ts";
-import { KINDS } from "../service/kinds/kinds.ts";
+import { conversation } from "../service/kinds/conversation/conversation.ts";
+import { kindOfFile, KINDS } from "../service/kinds/kinds.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import type { ParsedCommand } from "./flags/flag.ts";
 import { type CommandName, COMMANDS, TOPICS } from "./flags/flags.ts";
-import { isAgentWord, parseFlags } from "./flags/parse.ts";
+import { parseFlags } from "./flags/parse.ts";
 
 /** Each command loads its code when it is typed; `as string` for the reason given in lib/cli/main.ts. */
 const LOADERS: { readonly [name in CommandName]: Loader<name> } = {
@@ -86,7 +87,7 @@ async function runCommand(
     const { complete }: typeof import("./completions.ts") = await import("./completions.ts" as string);
     return await complete(rest, terminal);
   }
-  if (!isCommandName(name)) throw new UsageError(unknownCommand(name));
+  if (!isCommandName(name)) throw new UsageError(unknownCommand(name, kinds));
   return await runNamed(name, rest, terminal, kinds);
 }
 
@@ -108,14 +109,16 @@ function isCommandName(word: string): word is CommandName {
   return Object.hasOwn(LOADERS, word);
 }
 
-function unknownCommand(name: string): string {
+function unknownCommand(name: string, kinds: readonly Kind[]): string {
   if (name === "--version" || name === "-V") return `${name} stands alone: orrery ${name}`;
   if (name.startsWith("-") && name !== "-") {
     return `Unknown flag ${name}: a command comes first, such as "orrery run FILE"`;
   }
-  if (name === "-" || /\.(calls|md)$/i.test(name)) {
-    return `Unknown command "${name}". Did you mean "orrery run ${name}"?`;
+  const kind = kindOfFile(name, kinds);
+  if (name === "-" || kind !== undefined) {
+    return `Unknown command "${name}". Did you mean "orrery ${
+      kind === conversation ? "chat" : "run"
+    } ${name}"?`;
   }
-  if (isAgentWord(name)) return `Unknown command "${name}". Did you mean "orrery chat ${name}"?`;
   return `Unknown command "${name}".${didYouMean(name, Object.keys(LOADERS))}`;
 }

@@ -192,7 +192,7 @@ function serviceOf(options: ProjectServiceOptions): Service {
     async start(request) {
       const wish = { canAsk: request.canAsk ?? false, grants: () => grants };
       return await stage.accept(wish, async (placed, { catalog }) => {
-        const ready = await startRun(request, { ...placed.at, catalog });
+        const ready = await startRun(request, { ...placed.at, catalog, kinds });
         registry.assertGoing();
         return await begin(ready, placed);
       });

@@ -1,11 +1,12 @@
 // `orrery chat FILE.agent.yml`: talks with an agent, in the terminal or through a pipe.
+import type { FileCommand } from "../run/perform.ts";
 import { dirname, resolve } from "node:path";
 import { realPath } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { openSettings } from "../../project/project.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { beginConversation } from "../../service/talks/open.ts";
-import { aroundRun, type Interruptible } from "../run/around.ts";
+import { aroundRun } from "../run/around.ts";
 import { conversationOfFlags } from "./flags.ts";
 import { conversationLines } from "./lines.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
@@ -13,7 +14,8 @@ import { grantsOf } from "../flags/grants.ts";
 import { holdConversation } from "./hold.ts";
 import { aroundTalk, beginTalk, greet, typistOf } from "../chat/talk.ts";
 import { readAgent, refusedAgent } from "./agent.ts";
-import { isAgentWord, refuseFlags } from "../flags/parse.ts";
+import { isAgentName } from "../../parse/agent/agent.ts";
+import { refuseFlags } from "../flags/parse.ts";
 import { chooseView } from "../run/view.ts";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
@@ -28,7 +30,7 @@ export async function chatWithAgentFile(
   },
 ): Promise<number> {
   assertAgent(word);
-  refuseFlags(COMMANDS.chat, flags, "agent");
+  refuseFlags(COMMANDS.chat, flags, "conversation");
   const opened = await openAgent(word, { flags, terminal, cwd, command: "chat" });
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;
@@ -54,7 +56,7 @@ export async function chatWithAgentFile(
 async function openAgent(
   word: string,
   { flags, terminal, cwd, command }: {
-    readonly flags: ChatFlags | RunConversationOptions["flags"];
+    readonly flags: ChatFlags | FileCommand["flags"];
     readonly terminal: Terminal;
     readonly cwd: string;
     readonly command: "chat" | "run";
@@ -70,7 +72,7 @@ async function openAgent(
 
 /** @throws {UsageError} */
 function assertAgent(word: string): void {
-  if (isAgentWord(word)) return;
+  if (isAgentName(word)) return;
   throw new UsageError(
     `AGENT is a file that ends with .agent.yml or .agent.yaml; found ${JSON.stringify(word)}. ` +
       "A profile of orrery.yaml is named by --profile NAME, a model by --model",
@@ -80,20 +82,11 @@ function assertAgent(word: string): void {
 
 // `orrery run FILE.agent.yml --say TEXT`: a conversation up to where nothing more is said.
 
-/** What the command line says. */
-interface RunConversationOptions {
-  readonly flags: ParsedCommand<typeof COMMANDS.run>["flags"];
-  readonly terminal: Terminal;
-  readonly cwd: string;
-  readonly stop: Interruptible;
-}
-
 /** Begins a conversation, says what `--say` says, and leaves it where it waits; gives the exit code. @throws {UsageError}, {FileError}, {ProblemsError} */
 export async function runConversation(
   word: string,
-  { flags, terminal, cwd, stop }: RunConversationOptions,
+  { flags, terminal, cwd, stop }: FileCommand,
 ): Promise<number> {
-  refuseFlags(COMMANDS.run, flags, "agent");
   const opened = await openAgent(word, { flags, terminal, cwd, command: "run" });
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;

@@ -14,7 +14,7 @@ export type Subject =
   | "calls" // `run`: a call file
   | "prompt"
   | "document"
-  | "agent" // an agent file
+  | "conversation" // of an agent file
   | "question" // `ask`: of a model
   | "talk" // `chat`: with a model
   | "--prompt" // `ask`: by that flag
@@ -37,7 +37,7 @@ export interface Flag {
   /** What the value names, for completions. */
   readonly names?: "file" | "gadget" | "model" | "profile" | "prompt";
   /** Who does not take it, and what stands behind its name in the error. */
-  readonly not?: { readonly [subject in Subject]?: string };
+  readonly not?: Readonly<Record<string, string | undefined>> & { readonly [subject in Subject]?: string };
 }
 
 type Named<Name extends string, Kind extends FlagKind> = Flag & { readonly name: Name; readonly kind: Kind };

@@ -143,7 +143,7 @@ export const COMMANDS = {
       ...modelFlags,
       {
         ...profile,
-        not: { agent: "names a profile of orrery.yaml, and AGENT a file: leave one of them out" },
+        not: { conversation: "names a profile of orrery.yaml, and AGENT a file: leave one of them out" },
       },
       ...promptFlags,
       ...conversationFlags,

@@ -48,7 +48,7 @@ const ONLY_AGENTS = {
 
 const ONLY_PROMPTS = {
   calls: "is for prompts; a call file takes none",
-  agent: "is for prompts; an agent takes slots: --slot NAME=VALUE",
+  conversation: "is for prompts; an agent takes slots: --slot NAME=VALUE",
   question: "gives values to a prompt: name it with --prompt PATH",
   talk: "gives values to a prompt: name it with --profile NAME",
 } as const;
@@ -56,12 +56,12 @@ const ONLY_PROMPTS = {
 const ONLY_DOCUMENTS = {
   calls: "is for documents; a call file takes none",
   prompt: "is for documents; a prompt takes none",
-  agent: "is for documents; an agent takes none",
+  conversation: "is for documents; an agent takes none",
 } as const;
 
 /** A record is of one run from its beginning, and a conversation is gone on with for days: its tests are files, and its journal has every turn. */
 const NO_CONVERSATIONS = {
-  agent: "is not for conversations: orrery trace shows what happened, orrery fork --turn goes back",
+  conversation: "is not for conversations: orrery trace shows what happened, orrery fork --turn goes back",
 } as const;
 
 /** Of a flag that says what the prompt says itself. */
@@ -188,7 +188,7 @@ export const profile = flag(
     not: {
       calls: "is for prompts; a call file takes none",
       document: "is for prompts; a document names its models itself, or takes --model",
-      agent: "is for prompts; a step of an agent names its model, or --model does",
+      conversation: "is for prompts; a step of an agent names its model, or --model does",
     },
   },
 );
@@ -204,14 +204,14 @@ export const modelFlags = [
     {
       names: "gadget",
       not: {
-        agent: OF_AGENT_FILE,
+        conversation: OF_AGENT_FILE,
         ...bothSay("say what the model may call: the prompt names its tools itself"),
       },
     },
   ),
   flag("system", "text", "TEXT", "What the model is told before everything else.", {
     not: {
-      agent: OF_AGENT_FILE,
+      conversation: OF_AGENT_FILE,
       "--prompt": "and --prompt cannot both be the system text: that of --prompt is a prompt",
       "--profile": "and --profile cannot both be the system text: that of --profile is a prompt",
     },
@@ -225,7 +225,7 @@ export const modelFlags = [
       choices: ["blocks", "native"],
       default: "blocks",
       not: {
-        agent: OF_AGENT_FILE,
+        conversation: OF_AGENT_FILE,
         "--prompt": "is not for --prompt: the tools of a prompt are called by the calls of the provider",
         "--profile": "is not for --profile: the tools of a prompt are called by the calls of the provider",
       },
@@ -233,7 +233,7 @@ export const modelFlags = [
   ),
   budget,
   flag("temperature", "number", "N", "How freely the model chooses its words. Default: the provider's.", {
-    not: { agent: OF_AGENT_FILE },
+    not: { conversation: OF_AGENT_FILE },
   }),
 ] as const satisfies readonly Flag[];
 

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../core/core.ts";
-import type { Argument, CommandSpec, Flag, ParsedCommand, Subject } from "./flag.ts";
+import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
 import { UsageError } from "../../service/exit_code.ts";
 
 /**
@@ -204,16 +204,11 @@ export function argumentText({ help, choices }: Argument): string {
   return choices === undefined ? help : `${help} One of ${choices.join(", ")}.`;
 }
 
-/** Whether a word of the command line names an agent file (cli.md). */
-export function isAgentWord(word: string): boolean {
-  return /\.agent\.ya?ml$/i.test(word);
-}
-
 /** @param also what else is wrong @throws {UsageError} with every flag that was typed and that the subject does not take */
 export function refuseFlags(
   { name: command, flags }: CommandSpec,
   typed: Readonly<Record<string, unknown>>,
-  subject: Subject,
+  subject: string,
   also: readonly string[] = [],
 ): void {
   const problems = flags.flatMap(({ name, not }) => {

@@ -13,7 +13,8 @@ import {
   type StartPlace,
 } from "../../service/start/ready_run.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
-import { type GrantFlags, grantsOf } from "../flags/grants.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { grantsOf } from "../flags/grants.ts";
 import { type AroundRun, aroundRun, type Interruptible } from "./around.ts";
 import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
 import { assertSameText, openReplay } from "./record.ts";
@@ -114,16 +115,19 @@ function typingPaths(view: RunView, place: RunWork["place"]): Pick<RunView, "eve
   return { event: (event) => view.event(typed(event)), end: () => view.end() };
 }
 
+/** What the command line says of a file, or a prompt, that is to be run. */
+export interface FileCommand {
+  readonly flags: ParsedCommand<typeof COMMANDS.run>["flags"];
+  readonly terminal: Terminal;
+  readonly cwd: string;
+  readonly stop: Interruptible;
+}
+
 /** A file whose run is answered by a record. */
-export interface ReplayFileOptions extends Omit<RunWork, "place" | "kept" | "view" | "flags"> {
+export interface ReplayFileOptions extends FileCommand {
   readonly kind: Kind;
-  readonly flags: RunWork["flags"] & GrantFlags & {
-    readonly record: string | undefined;
-    readonly out: string | undefined;
-  };
   /** The file of the record. */
   readonly record: string;
-  readonly cwd: string;
 }
 
 /** Runs the file of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */

@@ -1,56 +1,74 @@
 import { dirname } from "node:path";
-import { objectOrEmpty, shownPath } from "../../core/core.ts";
+import { objectOrEmpty, projectPath, shownPath } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { openSettings } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
+import { kindOfFile } from "../../service/kinds/kinds.ts";
+import { prompt } from "../../service/kinds/prompt/prompt.ts";
 import { calls } from "../../service/kinds/calls/calls.ts";
 import { readyCalls } from "../../service/kinds/calls/start.ts";
 import { interruptible } from "./around.ts";
-import { openCallSource } from "./source.ts";
+import { openCallSource, orNearest } from "./source.ts";
 import { checkResultFile, checkStdout } from "./end.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { RUN } from "../flags/groups.ts";
-import { replayFile, runHere } from "./perform.ts";
+import { type FileCommand, replayFile, runHere } from "./perform.ts";
 import { recordedRun } from "./record.ts";
-import { isAgentWord, refuseFlags } from "../flags/parse.ts";
-import { chooseView } from "./view.ts";
+import { refuseFlags } from "../flags/parse.ts";
+import { chooseView, viewOf } from "./view.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
-type RunFlags = RunCommand["flags"];
 
-/**
- * `orrery run FILE`: runs the calls of a file or of stdin; gives the exit code. What is no call file is loaded when it is named, because how fast calls
- * start counts.
- */
-export async function run({ words, flags }: RunCommand, terminal: Terminal): Promise<number> {
-  checkStdout(flags, "run");
-  const cwd = workingFolder();
-  const grants = grantsOf(flags);
-  await checkResultFile(flags.output, cwd);
-  const stop = interruptible(terminal);
-  const word = words[0] ?? await recordedWord(flags, cwd);
-  if (isAgentWord(word)) {
+/** Runs what the word names; gives the exit code. */
+type RunFile = (word: string, command: FileCommand) => Promise<number>;
+
+/** Kinds with words and flags of their own, each loaded when one is named: how fast calls start counts. */
+const RUNS: Readonly<Record<string, () => RunFile | Promise<RunFile>>> = {
+  calls: () => runCalls,
+  async document() {
+    const { runDocument }: typeof import("./document/document.ts") = await import(
+      "./document/document.ts" as string
+    );
+    return runDocument;
+  },
+  async conversation() {
     const { runConversation }: typeof import("../conversation/conversation.ts") = await import(
       "../conversation/conversation.ts" as string
     );
-    return await runConversation(word, { flags, terminal, cwd, stop });
-  }
-  if (await isPromptPath(word, cwd)) {
-    refuseFlags(RUN, flags, "prompt");
+    return runConversation;
+  },
+  async prompt() {
     const { runPromptCommand }: typeof import("./prompt.ts") = await import("./prompt.ts" as string);
-    return await runPromptCommand({ command: "run", path: word }, { flags, terminal, cwd, stop });
-  }
-  if (isDocument(word)) {
-    const { runDocumentCommand }: typeof import("./document/document.ts") = await import(
-      "./document/document.ts" as string
-    );
-    return await runDocumentCommand(word, { flags, terminal, cwd, stop });
-  }
-  refuseFlags(RUN, flags, "calls");
+    return (path, command) => runPromptCommand({ command: "run", path }, command);
+  },
+};
+
+/** `orrery run FILE`: runs a file, stdin or a prompt; gives the exit code. */
+export async function run(
+  { words, flags }: RunCommand,
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
+  checkStdout(flags, "run");
+  const cwd = workingFolder();
+  grantsOf(flags); // what is wrong with them is told first
+  await checkResultFile(flags.output, cwd);
+  const stop = interruptible(terminal);
+  const word = words[0] ?? await recordedWord(flags, cwd);
+  const kind = await kindOfWord(word, { cwd, kinds });
+  refuseFlags(RUN, flags, kind.name);
+  const runFile = await RUNS[kind.name]?.() ?? ((word, command) => runAny(word, { ...command, kind }));
+  return await runFile(word, { flags, terminal, cwd, stop });
+}
+
+/** Calls of a file, or of stdin. */
+async function runCalls(word: string, { flags, terminal, cwd, stop }: FileCommand): Promise<number> {
+  const grants = grantsOf(flags);
   const { replay: record } = flags;
   if (record !== undefined) {
     return await replayFile(word, { kind: calls, record, terminal, flags, cwd, stop });
@@ -80,37 +98,63 @@ export async function run({ words, flags }: RunCommand, terminal: Terminal): Pro
   });
 }
 
+/** A file of any other kind, as its row says it. */
+async function runAny(
+  word: string,
+  { kind, flags, terminal, cwd, stop }: FileCommand & { readonly kind: Kind },
+): Promise<number> {
+  const { replay: record } = flags;
+  if (record !== undefined) return await replayFile(word, { kind, record, terminal, flags, cwd, stop });
+  const { start } = await kind.run?.() ?? {};
+  if (start === undefined) throw new UsageError(`Cannot run ${JSON.stringify(word)}`, "run");
+  const path = await orNearest(word, cwd, hostFiles({ root: cwd }).resolve(word));
+  const project = await openSettings(dirname(path));
+  const wish = {
+    kind: "file" as const,
+    file: projectPath(path, project.root),
+    model: flags.model,
+    budget: budgetOf(flags.budget, { command: "run" }),
+  };
+  const view = await viewOf(kind.seen, terminal, { flags, file: word });
+  const work = { terminal, flags, view, stop, project, grants: grantsOf(flags), usesStdin: false };
+  return await runHere(work, async (at) => await start(wish, at));
+}
+
 /** What a record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
-async function recordedWord({ replay = "" }: RunFlags, cwd: string): Promise<string> {
+async function recordedWord({ replay = "" }: RunCommand["flags"], cwd: string): Promise<string> {
   const { kind, file, input } = await recordedRun(replay, cwd);
   const path = kind === "prompt" ? objectOrEmpty(input).path : undefined;
   if (typeof path === "string") return path;
   return file === undefined || file === "stdin" ? "-" : file;
 }
 
-const KNOWN_ENDING = /\.(calls|md|ya?ml|prompt|json|txt|ts|js)$/i;
+/** A file that ends so is none that runs, whatever prompt is called like it. */
+const OTHER_ENDING = /\.(ya?ml|json|txt|ts|js)$/i;
 
-const PROMPT_FILE = /\.prompt(\.md)?$/;
-
-/** @throws {UsageError} for a document that has run already */
-function isDocument(word: string): boolean {
-  if (!/\.(md|ctx)$/i.test(word)) return false;
-  if (word.toLowerCase().endsWith(".md")) return true;
-  const source = word.slice(0, -".ctx".length);
-  throw new UsageError(
-    `${JSON.stringify(word)} is the result of a document: run the document itself, orrery run ${source}.md`,
-    "run",
-  );
-}
-
-/** A file that is there, or has a known ending, counts before a prompt (cli.md). */
-async function isPromptPath(word: string, cwd: string): Promise<boolean> {
-  if (PROMPT_FILE.test(word)) {
-    const path = word.replace(/^(\.\/)?prompts\//, "").replace(PROMPT_FILE, "");
+/** What is named; a file that is there, or has a known ending, counts before a prompt (cli.md). @throws {UsageError} for what has run already, and for the file of a prompt */
+async function kindOfWord(
+  word: string,
+  { cwd, kinds }: { readonly cwd: string; readonly kinds: readonly Kind[] },
+): Promise<Kind> {
+  const kind = kindOfFile(word, kinds);
+  if (kind === prompt) {
+    const path = word.replace(/^(\.\/)?prompts\//, "").replace(/\.prompt(\.md)?$/, "");
     throw new UsageError(`A prompt is named by its path, not by its file: orrery run ${path}`, "run");
   }
-  if (word === "-" || KNOWN_ENDING.test(word)) return false;
-  return await hostFiles({ root: cwd }).stat(word).then(({ kind }) => kind === "folder", () => true);
+  if (/\.ctx$/i.test(word)) {
+    const source = word.slice(0, -".ctx".length);
+    throw new UsageError(
+      `${JSON.stringify(word)} is the result of a document: run the document itself, orrery run ${source}.md`,
+      "run",
+    );
+  }
+  if (kind !== undefined) return kind;
+  if (word === "-" || OTHER_ENDING.test(word)) return calls;
+  const isFile = await hostFiles({ root: cwd }).stat(word).then(
+    (there) => there.kind !== "folder",
+    () => false,
+  );
+  return isFile ? calls : prompt;
 }
 
 interface WholeText {

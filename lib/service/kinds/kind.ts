@@ -1,12 +1,15 @@
 // What a kind of file and of run is: everything that commands and the service do with one goes through its row of the table (`kinds.ts`). A row
 // is light; what does the work is loaded when it is wanted, since how fast a run starts counts.
 import type { RunStart } from "../../core/core.ts";
+import type { StartRun } from "../service.ts";
 import type { BegunRun, ReadyRun, ShownResult, StartPlace } from "../start/ready_run.ts";
 
 /** A kind of file and of run. What it has no way to do, such as to be drawn, it leaves out. */
 export interface Kind {
   /** As the journal and the events of its runs have it. */
   readonly name: string;
+  /** Default: its runs begin with no file. */
+  readonly file?: KindFiles;
   /** How its runs begin, and go on. */
   readonly run?: () => Promise<KindRuns>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
@@ -15,8 +18,27 @@ export interface Kind {
   readonly seen?: "operations" | "text";
 }
 
+/** The files of a kind. */
+export interface KindFiles {
+  /** In a list of what there is: "a document (.md)". */
+  readonly words: string;
+  /** Whether a file of this name is one. */
+  is(name: string): boolean;
+  /** What is done with one, where none is started by itself. */
+  readonly instead?: string;
+}
+
+/** A file that somebody wishes to run, named from the root of its project. */
+export type FileWish = Extract<StartRun, { readonly kind: "file" }>;
+
 /** The runs of a kind. */
 export interface KindRuns {
+  /**
+   * Makes ready what somebody wishes of a file; nothing of it has run by then. Absent where no run begins with a file alone.
+   *
+   * @throws {ServiceError} `not-found`, `outside`, `invalid`, `refused`; {UsageError}, {FileError}, {ProblemsError}, {ModelError}
+   */
+  start?(wish: FileWish, at: StartPlace): Promise<ReadyRun>;
   /**
    * Makes a run ready again as it was begun: to go on, or to be answered by a record.
    *

@@ -1,4 +1,5 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
+import type { FileCommand } from "../perform.ts";
 import { dirname, resolve } from "node:path";
 import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
@@ -19,16 +20,13 @@ import { aroundRun } from "../around.ts";
 import { orNearest, stdinText } from "../source.ts";
 import { documentView, plainDocumentView } from "./view.ts";
 import { grantsOf } from "../../flags/grants.ts";
-import { RUN } from "../../flags/groups.ts";
-import { refuseFlags } from "../../flags/parse.ts";
 import { replayFile } from "../perform.ts";
-import { type DocumentCommand, type DocumentStart, runDocumentOnce } from "./once.ts";
+import { type DocumentStart, runDocumentOnce } from "./once.ts";
 import { refuseWithWatch, RenewedView, watchDocument } from "./watch.ts";
 
 /** Runs a document; gives the exit code. @throws {UsageError}, {FileError} */
-export async function runDocumentCommand(word: string, command: DocumentCommand): Promise<number> {
+export async function runDocument(word: string, command: FileCommand): Promise<number> {
   const { flags, terminal, cwd, stop } = command;
-  refuseFlags(RUN, flags, "document");
   if (flags.out === "-" && (flags.json || flags.jsonl)) {
     throw new UsageError("--out - and --json cannot both have stdout; choose one", "run");
   }
@@ -53,7 +51,7 @@ export async function runDocumentCommand(word: string, command: DocumentCommand)
 /** What the flags say. */
 async function inputOf(
   word: string,
-  { flags, cwd, terminal, stop, project }: DocumentCommand & { readonly project: ProjectSettings },
+  { flags, cwd, terminal, stop, project }: FileCommand & { readonly project: ProjectSettings },
 ): Promise<DocumentRunInput> {
   const budget = budgetWithin(project.config.limits, budgetOf(flags.budget, { command: "run" }));
   const stdin = () => stdinText(terminal, stop.signal);

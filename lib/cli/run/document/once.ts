@@ -1,7 +1,8 @@
 // One run of a document: it is checked, then run. `--watch` comes here again and again.
+import type { FileCommand } from "../perform.ts";
+import type { RunView } from "../view.ts";
 import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
-import type { Terminal } from "../../../host/terminal/terminal.ts";
 import { documentPath, type DocumentPlace, placeHome } from "../../../project/document/place.ts";
 import { createRun } from "../../../project/open_run.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
@@ -15,22 +16,12 @@ import {
   type DocumentRunInput,
   readyDocument,
 } from "../../../service/kinds/document/ready.ts";
-import type { AroundRun, Interruptible } from "../around.ts";
+import type { AroundRun } from "../around.ts";
 import { performRun } from "../perform.ts";
-import type { COMMANDS, ParsedCommand } from "../../flags/flags.ts";
-import type { RunView } from "../view.ts";
-
-/** What the command line says of a run. */
-export interface DocumentCommand {
-  readonly flags: ParsedCommand<typeof COMMANDS.run>["flags"];
-  readonly terminal: Terminal;
-  readonly cwd: string;
-  readonly stop: Interruptible;
-}
 
 /** A document that is about to be checked and run. */
 export interface DocumentStart {
-  readonly command: DocumentCommand;
+  readonly command: FileCommand;
   readonly place: DocumentPlace;
   readonly input: DocumentRunInput;
   readonly view: RunView;
@@ -62,7 +53,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
 
 async function tell(
   problems: CheckedRun["problems"],
-  { flags, terminal, ...place }: DocumentCommand & ProjectSettings,
+  { flags, terminal, ...place }: FileCommand & ProjectSettings,
 ): Promise<void> {
   const told = flags.quiet ? problems.filter(({ severity }) => severity === "error") : problems;
   if (told.length === 0) return;

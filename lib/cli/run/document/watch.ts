@@ -1,5 +1,6 @@
 // `orrery run FILE.md --watch`: runs the document again when it or a file that it read has changed; what has been done with the same
 // input is not done again.
+import type { FileCommand } from "../perform.ts";
 import { resolve } from "node:path";
 import {
   type Clock,
@@ -22,11 +23,11 @@ import { printableLine } from "../../../render/shown_text.ts";
 import { EarlierSteps } from "../../../run/replay/earlier_steps.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
 import { documentView } from "./view.ts";
-import { type DocumentCommand, type DocumentStart, runDocumentOnce } from "./once.ts";
+import { type DocumentStart, runDocumentOnce } from "./once.ts";
 import type { RunView } from "../view.ts";
 
 /** @throws {UsageError} for what goes with one run only */
-export function refuseWithWatch({ record, replay }: DocumentCommand["flags"]): void {
+export function refuseWithWatch({ record, replay }: FileCommand["flags"]): void {
   const flag = record !== undefined ? "--record" : replay !== undefined ? "--replay" : undefined;
   if (flag === undefined) return;
   throw new UsageError(`--watch runs the document again and again; ${flag} is for one run`, "run");

@@ -3,6 +3,7 @@ import type { Kind } from "../kind.ts";
 /** Texts of gadget calls. */
 export const calls: Kind = {
   name: "calls",
+  file: { words: "a call file (.calls)", is: (name) => /\.calls$/i.test(name) },
   run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
   seen: "text",
 };

@@ -27,20 +27,24 @@ import {
   signalAt,
   type StartPlace,
 } from "../../start/ready_run.ts";
+import type { FileWish } from "../kind.ts";
 import { fieldError, type RunWishes } from "../../service.ts";
 
 /** What is wished of a text of calls. */
 export type CallsWish = Pick<RunWishes, "model" | "budget">;
 
+const OF_DOCUMENTS = ["input", "prompt", "blocks", "mode", "out"] as const;
+
 /**
  * A call file of the project.
  *
- * @throws {ServiceError} `outside`, `not-found`; {UsageError} for a model that nobody knows; {FileError}
+ * @throws {ServiceError} `outside`, `not-found`, `invalid`; {UsageError} for a model that nobody knows; {FileError}
  */
-export async function startCallFile(
-  wish: CallsWish & { readonly file: string },
-  at: StartPlace,
-): Promise<ReadyRun> {
+export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
+  const field = OF_DOCUMENTS.find((name) =>
+    wish[name] !== undefined && (name !== "out" || wish.out !== "none")
+  );
+  if (field !== undefined) throw fieldError(field, `${field} is for documents; a call file takes none`);
   const { root } = at.project;
   const path = fileInProject(wish.file, { root });
   const text = withoutByteOrderMark(await textOf(path, { root, named: wish.file }));
@@ -56,7 +60,7 @@ async function textOf(path: string, { root, named }: { readonly root: string; re
   }
 }
 
-/** A text that was sent, whole or as it comes. @throws as {@linkcode startCallFile} */
+/** A text that was sent, whole or as it comes. @throws as {@linkcode start} */
 export async function startCalls(
   { name, text, model, budget }: CallsWish & {
     readonly name: string;

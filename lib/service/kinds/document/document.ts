@@ -1,8 +1,10 @@
 import type { Kind } from "../kind.ts";
+import { prompt } from "../prompt/prompt.ts";
 
 /** Markdown that is run. */
 export const document: Kind = {
   name: "document",
-  run: (): Promise<typeof import("./ready.ts")> => import("./ready.ts" as string),
+  file: { words: "a document (.md)", is: (name) => /\.md$/i.test(name) && !prompt.file.is(name) },
+  run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
   seen: "operations",
 };

@@ -1,0 +1,48 @@
+// A kind of file that is none of Orrery's: `*.toy`, each line a step. `say TEXT` gives the text, `read FILE` what is in a file.
+import { resolve } from "node:path";
+import { objectOrEmpty, type RunKind } from "../lib/core/core.ts";
+import { performEffect } from "../lib/run/effect.ts";
+import { endingRun } from "../lib/run/work_run.ts";
+import type { Kind } from "../lib/service/kinds/kind.ts";
+import type { ReadyRun, StartPlace } from "../lib/service/start/ready_run.ts";
+
+const NAME = "toy" as string as RunKind;
+
+function ready(start: ReadyRun["start"], { project: { root } }: StartPlace): ReadyRun {
+  const lines = String(objectOrEmpty(start.input).text).trim().split("\n");
+  return {
+    start,
+    shows: { endsLine: true },
+    events: (keeping) =>
+      endingRun(NAME, { ...keeping, file: start.file }, async (run) => {
+        let value = "";
+        for (const [index, line] of lines.entries()) {
+          const [word = "", ...rest] = line.split(" ");
+          const step = { key: `line[${index + 1}]`, kind: "step", name: word, input: line } as const;
+          const perform = async () =>
+            word === "say" ? rest.join(" ") : await Deno.readTextFile(resolve(root, rest.join(" ")));
+          const done = { ...step, isIdempotent: true, keepsFailure: false, perform };
+          try {
+            value += await performEffect(run, done);
+          } catch {
+            return { status: "failed", error: `${step.key}: cannot ${line}`, keepAs: "stopped" };
+          }
+        }
+        return { status: "done", value };
+      }),
+  };
+}
+
+/** Passed in where kinds are taken: to `main()`, or to `openService()`. */
+export const toy: Kind = {
+  name: NAME,
+  file: { words: "a toy (.toy)", is: (name) => name.endsWith(".toy") },
+  run: () =>
+    Promise.resolve({
+      async start({ file }, at) {
+        const text = await Deno.readTextFile(resolve(at.project.root, file));
+        return ready({ kind: NAME, file, input: { text }, files: [{ path: file, text }] }, at);
+      },
+      again: ({ run }, at) => Promise.resolve(ready(run, at)),
+    }),
+};

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { testProject } from "./_project.ts";
+import { runsInside } from "./_run.ts";
+import { served } from "./_served_project.ts";
+import { toy } from "./_toy_kind.ts";
+
+const kinds = [toy];
+const FILES = { "a.toy": "say one\nread two.txt\n", "broken.toy": "say one\nsing two\n" };
+
+Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and shown by the command line", async () => {
+  if (!runsInside()) return console.log("not run here: a program of its own has no kinds but its own");
+  await using project = await testProject(FILES);
+  const orrery = (...args: string[]) => project.run(args, { kinds });
+
+  const failed = await orrery("run", "a.toy");
+  assert.equal(failed.code, 1);
+  assert.match(failed.stderr, /line\[2\]: cannot read two\.txt/);
+  assert.match(failed.stderr, /stopped; to go on: orrery resume (\S+)/);
+
+  await project.write("two.txt", "two");
+  const id = await project.newest();
+  const resumed = await orrery("resume", id);
+  assert.deepEqual([resumed.code, resumed.stdout], [0, "onetwo\n"]);
+  const { steps, summary } = JSON.parse((await orrery("trace", id, "--json")).stdout);
+  assert.equal(summary.kind, "toy");
+  assert.deepEqual(steps.map(({ key, attempt }: { key: string; attempt: number }) => [key, attempt]), [
+    ["line[1]", 1],
+    ["line[2]", 2],
+  ]);
+
+  assert.equal((await orrery("run", "a.toy", "--record", "a.jsonl")).stdout, "onetwo\n");
+  await Deno.remove(`${project.folder}/two.txt`);
+  const replayed = await orrery("run", "--replay", "a.jsonl");
+  assert.deepEqual([replayed.code, replayed.stdout], [0, "onetwo\n"]);
+  await project.write("a.toy", "say other\n");
+  assert.match((await orrery("run", "a.toy", "--replay", "a.jsonl")).stderr, /is not what was recorded/);
+});
+
+Deno.test("the same kind over HTTP", async () => {
+  if (!runsInside()) return console.log("not run here: a program of its own has no kinds but its own");
+  await using project = await testProject(FILES);
+  await using server = await served(project, [], { kinds });
+  const ended = async (id: unknown) => {
+    for (;;) {
+      const { body } = await server.json(`/v1/runs/${id}`);
+      if (body.status !== "running") return body;
+    }
+  };
+  const begun = await server.json("/v1/runs", { body: { file: "a.toy" } });
+  assert.equal(begun.status, 202);
+  const { id } = begun.body;
+  const failed = await ended(id);
+  assert.deepEqual([failed.kind, failed.status, failed.error], [
+    "toy",
+    "stopped",
+    "line[2]: cannot read two.txt",
+  ]);
+  await project.write("two.txt", "two");
+  assert.equal((await server.json(`/v1/runs/${id}/resume`, { body: {} })).status, 202);
+  assert.equal((await ended(id)).value, "onetwo");
+  const other = await server.json("/v1/runs", { body: { file: "a.toys" } });
+  assert.match(
+    String(other.body.detail),
+    /expected a document \(\.md\), a call file \(\.calls\) or a toy \(\.toy\)/,
+  );
+});
