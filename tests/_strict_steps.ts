@@ -71,6 +71,15 @@ export function strictJournal(inner: Journal, { seed = 1 }: { readonly seed?: nu
   });
 }
 
+/** A test of runs that go on after a kill: in a journal as it is, and in a strict one. */
+export function inBothJournals(
+  name: string,
+  work: (goesOn: { readonly isStrict: boolean }) => void | Promise<void>,
+): void {
+  Deno.test(name, () => work({ isStrict: false }));
+  Deno.test(`${name}, each step entered twice`, () => work({ isStrict: true }));
+}
+
 /** How a run goes on. */
 export interface GoneOn<Told> {
   /** Says what is to become of steps whose end nobody knows. */

@@ -18,7 +18,7 @@ import {
 } from "../mod.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
-import { goneOn, strictJournal } from "./_strict_steps.ts";
+import { goneOn, inBothJournals, strictJournal } from "./_strict_steps.ts";
 
 /** What one process after the other does to the world. */
 interface World {
@@ -139,70 +139,67 @@ function settle(journal: Journal, second: RunJournal, { effects }: World): reado
   return open.map(({ key }) => key);
 }
 
-for (const isStrict of [false, true]) {
-  const how = isStrict ? ", each step entered twice" : "";
-  Deno.test(`a prompt with two rounds, a broken contract and a failed model call ends the same wherever it died${how}`, () =>
-    promptDiesEverywhere(isStrict));
-}
-
-async function promptDiesEverywhere(isStrict: boolean): Promise<void> {
-  const plain = newWorld();
-  const want = endOf(await run(plain, {}));
-  assert.equal(want.status, "done", want.error);
-  assert.deepEqual(plain.effects, EFFECTS);
-  assert.deepEqual([...plain.asked], [[2, 1], [6, 1], [8, 1], [9, 2]]);
-  let [deaths, losses] = [0, 0];
-  for (let n = 1;; n++) {
-    for (const isDone of [false, true]) {
-      const world = newWorld();
-      const journal = memoryJournal({ isAlive: () => false });
-      const first = mortalJournal(journal.create({ kind: "prompt", input: null }), { n, isDone });
-      await run(world, { journal: first });
-      await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
-      if (!first.died()) {
-        assert.ok(deaths >= 40, String(deaths));
-        assert.ok(losses >= (isStrict ? 100 : 0), String(losses));
-        return;
-      }
-      deaths++;
-      const { status } = journal.read(first.id).summary;
-      if (status !== "running" && status !== "stopped") continue; // it died in the very release
-      const finished = journal.read(first.id).steps.filter((step) => step.status === "finished");
-      const before = new Map(world.effects);
-      const asked = new Map(world.asked);
-      const open: string[] = [];
-      const strict = isStrict ? strictJournal(journal) : undefined;
-      const events = await goneOn(strict ?? journal, first.id, {
-        settle: (second) => void open.push(...settle(journal, second, world)),
-        start: (second) => run(world, { journal: second }),
-      });
-      const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it; open: ${open.join(" ")}`;
-      const end = endOf(events);
-      const lost = strict?.losses.size ?? 0; // each may have cost what else was under way
-      losses += lost;
-      assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
-      assertEventsOf(events, where);
-      for (const { key, kind } of finished) {
-        const effect = EFFECT_OF[idOf(key)] ?? "";
-        if (kind === "gadget") {
-          assert.equal(world.effects.get(effect), before.get(effect), `${where}: ${key} again`);
+inBothJournals(
+  "a prompt with two rounds, a broken contract and a failed model call ends the same wherever it died",
+  async ({ isStrict }) => {
+    const plain = newWorld();
+    const want = endOf(await run(plain, {}));
+    assert.equal(want.status, "done", want.error);
+    assert.deepEqual(plain.effects, EFFECTS);
+    assert.deepEqual([...plain.asked], [[2, 1], [6, 1], [8, 1], [9, 2]]);
+    let [deaths, losses] = [0, 0];
+    for (let n = 1;; n++) {
+      for (const isDone of [false, true]) {
+        const world = newWorld();
+        const journal = memoryJournal({ isAlive: () => false });
+        const first = mortalJournal(journal.create({ kind: "prompt", input: null }), { n, isDone });
+        await run(world, { journal: first });
+        await new Promise((resolve) => setTimeout(resolve, 3)); // what still ran has ended by now
+        if (!first.died()) {
+          assert.ok(deaths >= 40, String(deaths));
+          assert.ok(losses >= (isStrict ? 100 : 0), String(losses));
+          return;
         }
+        deaths++;
+        const { status } = journal.read(first.id).summary;
+        if (status !== "running" && status !== "stopped") continue; // it died in the very release
+        const finished = journal.read(first.id).steps.filter((step) => step.status === "finished");
+        const before = new Map(world.effects);
+        const asked = new Map(world.asked);
+        const open: string[] = [];
+        const strict = isStrict ? strictJournal(journal) : undefined;
+        const events = await goneOn(strict ?? journal, first.id, {
+          settle: (second) => void open.push(...settle(journal, second, world)),
+          start: (second) => run(world, { journal: second }),
+        });
+        const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it; open: ${open.join(" ")}`;
+        const end = endOf(events);
+        const lost = strict?.losses.size ?? 0; // each may have cost what else was under way
+        losses += lost;
+        assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
+        assertEventsOf(events, where);
+        for (const { key, kind } of finished) {
+          const effect = EFFECT_OF[idOf(key)] ?? "";
+          if (kind === "gadget") {
+            assert.equal(world.effects.get(effect), before.get(effect), `${where}: ${key} again`);
+          }
+        }
+        for (const [effect, times] of world.effects) {
+          const most = effect.startsWith("safe") ? 2 + lost : 1;
+          assert.ok(times <= most, `${where}: ${effect} was done ${times} times`);
+        }
+        assert.deepEqual([...world.effects.keys()].toSorted(), [...EFFECTS.keys()].toSorted(), where);
+        const answers = finished.filter(({ kind }) => kind === "model").length;
+        const total = [...world.asked.values()].reduce((sum, times) => sum + times, 0);
+        const earlier = [...asked.values()].reduce((sum, times) => sum + times, 0);
+        assert.ok(
+          total - earlier <= 5 - answers + lost,
+          `${where}: an answer that was kept was asked for again`,
+        );
       }
-      for (const [effect, times] of world.effects) {
-        const most = effect.startsWith("safe") ? 2 + lost : 1;
-        assert.ok(times <= most, `${where}: ${effect} was done ${times} times`);
-      }
-      assert.deepEqual([...world.effects.keys()].toSorted(), [...EFFECTS.keys()].toSorted(), where);
-      const answers = finished.filter(({ kind }) => kind === "model").length;
-      const total = [...world.asked.values()].reduce((sum, times) => sum + times, 0);
-      const earlier = [...asked.values()].reduce((sum, times) => sum + times, 0);
-      assert.ok(
-        total - earlier <= 5 - answers + lost,
-        `${where}: an answer that was kept was asked for again`,
-      );
     }
-  }
-}
+  },
+);
 
 /** One outcome for each call, one warning for each wait, and numbers that grow. */
 function assertEventsOf(events: readonly RunEvent[], where: string): void {

@@ -17,7 +17,7 @@ import {
 import { mortalJournal } from "./_mortal_journal.ts";
 import { testProject } from "./_project.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";
-import { goneOn, strictJournal } from "./_strict_steps.ts";
+import { goneOn, inBothJournals, strictJournal } from "./_strict_steps.ts";
 
 interface Case {
   start(options: { readonly journal?: RunJournal }, effects: Effects): AsyncIterable<RunEvent>;
@@ -179,59 +179,59 @@ function outcomeOf(key: string): string {
   return "Once ";
 }
 
-for (const isStrict of [false, true]) {
-  const how = isStrict ? ", each step entered twice" : "";
-  Deno.test(`a call file ends the same wherever it died${how}`, async () => {
-    const deaths = await killedEverywhere(callFile, { isStrict });
-    assert.ok(deaths >= 18, String(deaths));
-  });
+inBothJournals("a call file ends the same wherever it died", async (goesOn) => {
+  const deaths = await killedEverywhere(callFile, goesOn);
+  assert.ok(deaths >= 18, String(deaths));
+});
 
-  for (const [toolsMode, scripts] of [["blocks", SCRIPTS], ["native", NATIVE_SCRIPTS]] as const) {
-    Deno.test(`a loop of three turns with gadgets (${toolsMode}) ends the same wherever it died${how}`, async () => {
-      const deaths = await killedEverywhere(loopOf(toolsMode, scripts), { isStrict });
+for (const [toolsMode, scripts] of [["blocks", SCRIPTS], ["native", NATIVE_SCRIPTS]] as const) {
+  inBothJournals(
+    `a loop of three turns with gadgets (${toolsMode}) ends the same wherever it died`,
+    async (goesOn) => {
+      const deaths = await killedEverywhere(loopOf(toolsMode, scripts), goesOn);
       assert.ok(deaths >= 24, String(deaths));
-    });
-  }
-
-  Deno.test(`a finished effect is never done twice, and an unverified one not unasked${how}`, () =>
-    neverTwice(isStrict));
+    },
+  );
 }
 
-async function neverTwice(isStrict: boolean): Promise<void> {
-  for (let n = 1; n < 30; n++) {
-    const journal = memoryJournal({ isAlive: () => false });
-    const effects: Effects = new Map();
-    const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone: true });
-    await Array.fromAsync(callFile.start({ journal: first }, effects));
-    await new Promise((resolve) => setTimeout(resolve, 3));
-    if (!first.died() || journal.read(first.id).summary.status === "failed") break;
-    const open = unverified(journal, first.id);
-    const finished = journal.read(first.id).steps.filter(({ status }) => status === "finished").map((
-      { key },
-    ) => key);
-    const before = new Map(effects);
-    const events = await goneOn(isStrict ? strictJournal(journal) : journal, first.id, {
-      start: (run) => Array.fromAsync(callFile.start({ journal: run }, effects)),
-    });
-    for (const key of [...finished, ...open]) {
-      const id = key.slice("call:".length);
-      for (const [name, times] of effects) {
-        if (name.endsWith(`:${id}`)) {
-          assert.equal(times, before.get(name), `${name} was done again after ${n}`);
+inBothJournals(
+  "a finished effect is never done twice, and an unverified one not unasked",
+  async ({ isStrict }) => {
+    for (let n = 1; n < 30; n++) {
+      const journal = memoryJournal({ isAlive: () => false });
+      const effects: Effects = new Map();
+      const first = mortalJournal(journal.create({ kind: "test", input: null }), { n, isDone: true });
+      await Array.fromAsync(callFile.start({ journal: first }, effects));
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      if (!first.died() || journal.read(first.id).summary.status === "failed") break;
+      const open = unverified(journal, first.id);
+      const finished = journal.read(first.id).steps.filter(({ status }) => status === "finished").map((
+        { key },
+      ) => key);
+      const before = new Map(effects);
+      const events = await goneOn(isStrict ? strictJournal(journal) : journal, first.id, {
+        start: (run) => Array.fromAsync(callFile.start({ journal: run }, effects)),
+      });
+      for (const key of [...finished, ...open]) {
+        const id = key.slice("call:".length);
+        for (const [name, times] of effects) {
+          if (name.endsWith(`:${id}`)) {
+            assert.equal(times, before.get(name), `${name} was done again after ${n}`);
+          }
         }
       }
+      for (const key of open) {
+        const event = events.find((event) =>
+          event.type === "call-error" && `call:${event.invocationId}` === key
+        );
+        assert.ok(event?.type === "call-error" && event.code === "unverified", `${key} after ${n}`);
+      }
+      for (const [name, times] of effects) {
+        assert.ok(times === 1 || !name.startsWith("Once"), `${name} was done ${times} times after ${n}`);
+      }
     }
-    for (const key of open) {
-      const event = events.find((event) =>
-        event.type === "call-error" && `call:${event.invocationId}` === key
-      );
-      assert.ok(event?.type === "call-error" && event.code === "unverified", `${key} after ${n}`);
-    }
-    for (const [name, times] of effects) {
-      assert.ok(times === 1 || !name.startsWith("Once"), `${name} was done ${times} times after ${n}`);
-    }
-  }
-}
+  },
+);
 
 Deno.test("a chat goes on where it was: what was said is not asked again", async () => {
   const journal = memoryJournal({ isAlive: () => false });

@@ -23,6 +23,7 @@ import { promptCalls } from "../../../lib/run/agent/prompt_calls.ts";
 import { Replay } from "../../../lib/run/replay/replay.ts";
 import { stoppableGadget, stoppableModel } from "../../../lib/service/start/stoppable.ts";
 import { mortalJournal } from "../../_mortal_journal.ts";
+import { goneOn, inBothJournals, strictJournal } from "../../_strict_steps.ts";
 
 const call = (name: string, input: object = {}): ModelPart => ({
   type: "call",
@@ -152,33 +153,39 @@ Deno.test("a talk with an agent is replayed byte for byte, and nobody is asked",
   assert.deepEqual([again.next, again.answered], [[], [1, 2, 3, 4, 5]]);
 });
 
-Deno.test("a talk with an agent that dies anywhere goes on where it was, failures included", async () => {
-  const want = endOf((await talking()).events);
-  let deaths = 0;
-  for (let n = 1;; n++) {
-    for (const isDone of [false, true]) {
-      const journal = memoryJournal({ isAlive: () => false });
-      const first = mortalJournal(journal.create({ kind: "chat", input: null }), { n, isDone });
-      await talking({ journal: first });
-      if (!first.died()) {
-        assert.ok(deaths >= 40, String(deaths));
-        return;
+inBothJournals(
+  "a talk with an agent that dies anywhere goes on where it was, failures included",
+  async ({ isStrict }) => {
+    const want = endOf((await talking()).events);
+    let deaths = 0;
+    for (let n = 1;; n++) {
+      for (const isDone of [false, true]) {
+        const journal = memoryJournal({ isAlive: () => false });
+        const first = mortalJournal(journal.create({ kind: "chat", input: null }), { n, isDone });
+        await talking({ journal: first });
+        if (!first.died()) {
+          assert.ok(deaths >= 40, String(deaths));
+          return;
+        }
+        deaths++;
+        if (!["running", "stopped"].includes(journal.read(first.id).summary.status)) continue;
+        const { events } = await goneOn(isStrict ? strictJournal(journal) : journal, first.id, {
+          settle(second) {
+            const open = journal.read(first.id).steps.filter(({ status, idempotent }) =>
+              status === "started" && !idempotent
+            );
+            for (const { key } of open) second.settle(key, "rerun");
+          },
+          start: (second) => talking({ journal: second }),
+        });
+        const end = endOf(events);
+        const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it`;
+        assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
+        assert.equal(warnings(events).length, 2, where);
       }
-      deaths++;
-      if (!["running", "stopped"].includes(journal.read(first.id).summary.status)) continue;
-      const second = journal.open(first.id);
-      const open = journal.read(first.id).steps.filter(({ status, idempotent }) =>
-        status === "started" && !idempotent
-      );
-      for (const { key } of open) second.settle(key, "rerun");
-      const { events } = await talking({ journal: second });
-      const end = endOf(events);
-      const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it`;
-      assert.deepEqual([end.status, end.value], [want.status, want.value], `${where}: ${end.error}`);
-      assert.equal(warnings(events).length, 2, where);
     }
-  }
-});
+  },
+);
 
 Deno.test("a stopped answer fails its turn without a retry, a wait for the provider ends with it, and the talk is the same when it is gone on with", async () => {
   const stops = SAID.map(() => new AbortController());
