@@ -1,5 +1,5 @@
 import { didYouMean } from "../core/core.ts";
-import { atRest } from "../host/process.ts";
+import { atRest, hostEnv } from "../host/process.ts";
 import { hostTerminal, type Terminal } from "../host/terminal/terminal.ts";
 import type { Kind } from "../service/kinds/kind.ts";
 import { conversation } from "../service/kinds/conversation/conversation.ts";
@@ -33,6 +33,14 @@ const LOADERS: { readonly [name in CommandName]: Loader<name> } = {
   help: () => Promise.resolve({ help: ({ words }, terminal) => showHelp(words[0], terminal) }),
 };
 
+/** What a running server does, where `--server` or `ORRERY_SERVER` names one. */
+const THERE: { readonly [name in CommandName]?: Loader<name> } = {
+  run: (): Promise<typeof import("./remote/run.ts")> => import("./remote/run.ts" as string),
+  resume: (): Promise<typeof import("./remote/resume.ts")> => import("./remote/resume.ts" as string),
+  runs: (): Promise<typeof import("./remote/look.ts")> => import("./remote/look.ts" as string),
+  trace: (): Promise<typeof import("./remote/look.ts")> => import("./remote/look.ts" as string),
+};
+
 type Command<Name extends CommandName> = (
   parsed: ParsedCommand<typeof COMMANDS[Name]>,
   terminal: Terminal,
@@ -48,9 +56,23 @@ async function runNamed<Name extends CommandName>(
   kinds: readonly Kind[],
 ): Promise<number> {
   const parsed = parseFlags(COMMANDS[name], args);
-  if (!parsed.wantsHelp) return await (await LOADERS[name]())[name](parsed, terminal, kinds);
+  if (!parsed.wantsHelp) {
+    return await (await loaderOf(name, parsed.flags)())[name](parsed, terminal, kinds);
+  }
   await terminal.stdout.write(await (await loadHelp()).commandHelp(COMMANDS[name]));
   return EXIT.ok;
+}
+
+/** @throws {UsageError} for a token that no server asks for */
+function loaderOf<Name extends CommandName>(
+  name: Name,
+  flags: { readonly server?: unknown; readonly token?: unknown },
+): Loader<Name> {
+  const there = THERE[name];
+  if (there === undefined) return LOADERS[name];
+  if (flags.server !== undefined || hostEnv("ORRERY_SERVER")?.trim()) return there;
+  if (flags.token === undefined) return LOADERS[name];
+  throw new UsageError("--token is for --server URL: nothing here asks for one; leave it out", name);
 }
 
 function loadHelp(): Promise<typeof import("./help.ts")> {

@@ -22,6 +22,7 @@ import { paintFor } from "../render/cells.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
 import { ConversationError } from "../run/conversation/work.ts";
 import { EXIT, InterruptedError, UsageError } from "../service/exit_code.ts";
+import type { ServerError } from "./remote/client.ts";
 
 /** Says on stderr what ended a command, and gives its exit code: 2 for what the user can put right before running. */
 export async function reportFailure(error: unknown, terminal: Terminal): Promise<number> {
@@ -43,10 +44,16 @@ export async function reportFailure(error: unknown, terminal: Terminal): Promise
   if (problems !== undefined) {
     return await tell(problems.map((problem) => errorFrame(problem, { paint })).join("\n"), EXIT.usage);
   }
+  if (isServerError(error)) return await tell(plainErrorFrame(error.message, { paint }), error.exitCode);
   const notCapable = notCapableText(error);
   const code = notCapable === undefined ? codeOf(error) : EXIT.usage;
   const message = notCapable ?? (code === undefined ? unexpected(error) : messageOf(error));
   return await tell(plainErrorFrame(message, { paint }), code ?? EXIT.failed);
+}
+
+/** By its name: its module is loaded where a server is asked. */
+function isServerError(error: unknown): error is ServerError {
+  return error instanceof Error && error.name === "ServerError";
 }
 
 /** What the user can put right before running. */

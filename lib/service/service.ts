@@ -46,6 +46,8 @@ export type StartRun =
       readonly kind: "prompt";
       readonly path: string;
       readonly input?: JsonObject;
+      /** The names in `input` whose values are text as it was typed: read as the prompt wants it, and unknown ones are refused. Default: none. */
+      readonly texts?: readonly string[];
       /** What is said to it. */
       readonly say?: string;
       readonly profile?: string;
@@ -117,6 +119,8 @@ export interface RunState {
   /** As `orrery run --json` has them; where they are known. */
   readonly calls?: readonly Json[];
   readonly asks: readonly OpenAsk[];
+  /** Of a run of this process, and not in lists. */
+  readonly shows?: RunShows;
 }
 
 /** What goes on in a project, as far as this process knows. */
@@ -137,6 +141,18 @@ export interface ProjectReader {
   leave(): void;
 }
 
+/** How what comes of a run is shown. */
+export interface RunShows {
+  /** The answer is any text, and nothing can come before it: it may be shown while it comes. */
+  readonly asItComes?: boolean;
+  /** A value that is text is JSON too. */
+  readonly isJson?: boolean;
+  /** A line end is put behind a value that is text. */
+  readonly endsLine?: boolean;
+  /** Of a text of calls: what a call begins with. */
+  readonly marker?: string;
+}
+
 /** A run of this process, under way or ended a while ago. */
 export interface RunHandle {
   readonly id: string;
@@ -146,6 +162,8 @@ export interface RunHandle {
   readonly status: RunState["status"];
   /** The `seq` behind which its own events begin: those of earlier turns, and of earlier processes, are before. 0 for a new run. */
   readonly before: number;
+  /** How what comes of it is shown; absent for a turn of a conversation. */
+  readonly shows?: RunShows;
   /** From behind this `seq`; 0 for all of it. */
   read(options: { readonly after: number }): RunReader;
   /** Never fails: a run that failed has ended too. */

@@ -18,7 +18,8 @@ export type Subject =
   | "question" // `ask`: of a model
   | "talk" // `chat`: with a model
   | "--prompt" // `ask`: by that flag
-  | "--profile"; // `ask` and `chat`: by that flag
+  | "--profile" // `ask` and `chat`: by that flag
+  | "--server"; // by that flag: whatever a running server does
 
 /** A flag of a command. */
 export interface Flag {

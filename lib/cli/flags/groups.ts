@@ -9,13 +9,45 @@ export const help = toggle("help", "Shows this.", { short: "h" });
 export const json = toggle("json", "One JSON value on stdout.");
 
 /** Flags that some subjects do not take. @param not what stands behind their names in the error @param of what stands before their help */
-function without<Flags extends readonly Flag[]>(
+function without<const Flags extends readonly Flag[]>(
   not: NonNullable<Flag["not"]>,
   of: string,
   flags: Flags,
 ): Flags {
-  return flags.map((each) => ({ ...each, help: of + each.help, not })) as unknown as Flags;
+  return flags.map((each) => ({
+    ...each,
+    help: of + each.help,
+    not: { ...each.not, ...not },
+  })) as unknown as Flags;
 }
+
+/** What a command is that a running server does (lib/cli/remote/). */
+export const serverFlags = [
+  flag(
+    "server",
+    "text",
+    "URL",
+    "Does it at a running orrery serve, in its project: FILE and names are looked for there.",
+    {
+      default: "ORRERY_SERVER, else here",
+    },
+  ),
+  flag("token", "text", "TOKEN", "With --server: what that server asks for.", {
+    default:
+      "ORRERY_TOKEN; of a server on this machine also .orrery/orrery.db-token of the project of the working folder",
+  }),
+] as const satisfies readonly Flag[];
+
+const SERVER_ALLOWS = {
+  "--server":
+    "and --server do not go together: what runs may do there is said to orrery serve when it starts",
+} as const;
+const SERVER_SETS = {
+  "--server": "and --server do not go together: limits: of orrery.yaml say it in the project of the server",
+} as const;
+const SERVER_HAS_NOT = {
+  "--server": "and --server do not go together: the server cannot do that; leave --server out",
+} as const;
 
 /** Into a file. */
 export const output = flag(
@@ -73,26 +105,32 @@ const OF_AGENT_FILE = "is not for an agent file, which says it itself";
 
 /** What is kept of a run. */
 const keepFlags = [
-  toggle("ephemeral", "Keeps nothing of the run: it cannot be resumed."),
+  toggle("ephemeral", "Keeps nothing of the run: it cannot be resumed.", {
+    not: {
+      "--server":
+        "and --server do not go together: orrery serve --ephemeral says it for all runs of the server",
+    },
+  }),
   flag(
     "record",
     "text",
     "FILE",
     "Writes everything that comes into the run from outside, and every event, to FILE.",
-    { names: "file", not: NO_CONVERSATIONS },
+    { names: "file", not: { ...NO_CONVERSATIONS, ...SERVER_HAS_NOT } },
   ),
   flag(
     "replay",
     "text",
     "FILE",
     "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
-    { names: "file", not: NO_CONVERSATIONS },
+    { names: "file", not: { ...NO_CONVERSATIONS, ...SERVER_HAS_NOT } },
   ),
 ] as const satisfies readonly Flag[];
 
 /** Of calls. */
 export const concurrency = flag("concurrency", "count", "N", "How many calls may run at once.", {
   default: "16",
+  not: SERVER_SETS,
 });
 
 /** Of one call. */
@@ -101,7 +139,7 @@ export const timeout = flag(
   "seconds",
   "SECONDS",
   "How long one call may take, unless its gadget says otherwise.",
-  { default: "60" },
+  { default: "60", not: SERVER_SETS },
 );
 
 /** Which model is asked. */
@@ -167,12 +205,13 @@ export const documentFlags = without(
       "where its result document goes; - is stdout, none is nowhere.",
       { names: "file", default: "beside the document, with the ending .ctx" },
     ),
-    toggle("show-operations", "models see its operations too."),
+    toggle("show-operations", "models see its operations too.", { not: SERVER_HAS_NOT }),
     toggle(
       "watch",
       "runs it again when it or a file that it read (imports, callees, media, schemas) changes, until Ctrl-C. What was done with " +
         "the same input is not done again: a model's answer to the same question, a tool's result, a command whose text, folder, variables " +
         "and time limit did not change.",
+      { not: SERVER_HAS_NOT },
     ),
   ] as const,
 );
@@ -260,14 +299,14 @@ export const conversationFlags = without(
       "text",
       "FILE",
       "what its preloaded slots come from, as YAML or JSON: user, module, session, user-config, user-context-log.",
-      { names: "file" },
+      { names: "file", not: SERVER_HAS_NOT },
     ),
     flag(
       "collection",
       "text",
       "FILE",
       "the .collection.yml file whose documents its retrievers search.",
-      { names: "file", default: "conversations.collection of orrery.yaml" },
+      { names: "file", default: "conversations.collection of orrery.yaml", not: SERVER_HAS_NOT },
     ),
     flag(
       "slot",
@@ -285,7 +324,7 @@ export const trustProject = toggle(
 );
 
 /** What else belongs to the project, and what of it counts. */
-export const catalogFlags = [
+export const catalogFlags = without(SERVER_ALLOWS, "", [
   flag("gadget", "texts", "FILE", "Adds the gadget of a module. May be repeated.", { names: "file" }),
   flag(
     "trust",
@@ -304,7 +343,7 @@ export const catalogFlags = [
   toggle("frozen", "Makes it an error when a gadget is not as orrery.lock has it; nobody is asked."),
   trustProject,
   toggle("trust-code", "Loads the TypeScript modules of the project's prompts and tactics, this time."),
-] as const satisfies readonly Flag[];
+]);
 
 /** The flags that allow and forbid something. @param all what a flag without a list allows @param more what `things` are */
 function permission<const Kind extends string>(
@@ -339,7 +378,7 @@ export const serverPermissions = [read.allow, write.allow, net.allow, env.allow]
 export const denyFlags = [read.deny, write.deny, net.deny, run.deny, env.deny] as const;
 
 /** What a run may do. */
-export const permissionFlags = [
+export const permissionFlags = without(SERVER_ALLOWS, "", [
   read.allow,
   write.allow,
   net.allow,
@@ -347,7 +386,7 @@ export const permissionFlags = [
   env.allow,
   toggle("allow-all", "Allows everything that no --deny flag names.", { short: "A" }),
   ...denyFlags,
-] as const;
+]);
 
 /** How calls run, what is kept of them, and what they may do: of every command that runs some. Last in its help. */
 export const callFlags = [
@@ -389,6 +428,7 @@ export const RUN = {
     ...conversationFlags,
     ...documentFlags,
     ...outputFlags,
+    ...serverFlags,
     ...callFlags,
   ],
 } as const satisfies CommandSpec;

@@ -206,16 +206,25 @@ export function argumentText({ help, choices }: Argument): string {
 
 /** @param also what else is wrong @throws {UsageError} with every flag that was typed and that the subject does not take */
 export function refuseFlags(
-  { name: command, flags }: CommandSpec,
+  spec: CommandSpec,
   typed: Readonly<Record<string, unknown>>,
   subject: string,
   also: readonly string[] = [],
 ): void {
-  const problems = flags.flatMap(({ name, not }) => {
+  const problems = refusedFlags(spec, typed, subject);
+  if (problems.length + also.length > 0) throw new UsageError([...problems, ...also], spec.name);
+}
+
+/** A line for every flag that was typed and that the subject does not take. */
+export function refusedFlags(
+  { flags }: CommandSpec,
+  typed: Readonly<Record<string, unknown>>,
+  subject: string,
+): readonly string[] {
+  return flags.flatMap(({ name, not }) => {
     const why = isTyped(typed[name]) ? not?.[subject] : undefined;
     return why === undefined ? [] : [`--${name} ${why}`];
   });
-  if (problems.length + also.length > 0) throw new UsageError([...problems, ...also], command);
 }
 
 function isTyped(value: unknown): boolean {

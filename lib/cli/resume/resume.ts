@@ -4,6 +4,8 @@ import {
   type RunJournal,
   RunNotFoundError,
   RunOwnedError,
+  type RunSummary,
+  type RunTrace,
 } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { continueRun } from "../../project/open_run.ts";
@@ -13,7 +15,7 @@ import type { Budget } from "../../run/budget.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { withBudget } from "../../service/input/kept_input.ts";
-import { RunSummary } from "../../service/runs/summary.ts";
+import { RunSummary as EndedSummary } from "../../service/runs/summary.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { kindNamed } from "../../service/kinds/kinds.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
@@ -97,16 +99,24 @@ async function deliveredAgain(
     "here" | "flags" | "terminal" | "kinds"
   >,
 ): Promise<number | undefined> {
-  if (flags.output === undefined) return undefined;
-  const { summary: { kind, status }, run, events } = journal.read(id);
+  return flags.output === undefined
+    ? undefined
+    : await deliverAgain(journal.read(id), { flags, terminal, kinds, ...project });
+}
+
+/** The same of what is kept of it. */
+export async function deliverAgain(
+  { summary: { kind, status }, run, events }: RunTrace,
+  { flags, terminal, kinds, cwd }: Pick<Going, "flags" | "terminal" | "kinds"> & { readonly cwd: string },
+): Promise<number | undefined> {
   const runs = status === "done" ? await kindNamed(kind, kinds)?.run?.() : undefined;
   if (runs === undefined) return undefined; // nor is there a value of what a person goes on with
-  const summary = new RunSummary({ withCalls: flags.json });
+  const summary = new EndedSummary({ withCalls: flags.json });
   for (const event of events) summary.add(event);
   return await endRun(summary, {
     terminal,
     flags,
-    cwd: project.cwd,
+    cwd,
     stop: interruptible(terminal),
     kept: undefined,
     ...runs.shown?.(run),
@@ -158,7 +168,14 @@ async function newest(journal: Journal, terminal: Terminal): Promise<string> {
   if (found === undefined) {
     throw new RunNotFoundError("No run of this project can go on: orrery runs --all lists those there are");
   }
-  const { id, kind, file } = found;
-  await terminal.stderr.write(`resuming ${id}: ${kind}${file === undefined ? "" : ` ${file}`}\n`);
-  return id;
+  await tellResumed(found, terminal);
+  return found.id;
+}
+
+/** Says which one it is, where nobody has named it. */
+export async function tellResumed(
+  { id, kind, file }: Pick<RunSummary, "id" | "kind" | "file">,
+  { stderr }: Terminal,
+): Promise<void> {
+  await stderr.write(`resuming ${id}: ${kind}${file === undefined ? "" : ` ${file}`}\n`);
 }

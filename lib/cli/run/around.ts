@@ -100,7 +100,7 @@ export interface UserBehindOptions {
 }
 
 /** Who can be asked while a run is on: nobody while stdin is something else's, or where nobody wants to be asked. */
-async function userBehind(view: RunView, options: UserBehindOptions): Promise<User> {
+export async function userBehind(view: RunView, options: UserBehindOptions): Promise<User> {
   const { terminal, isQuiet, usesStdin, turn } = options;
   if (isQuiet || usesStdin || !terminal.stdinIsTerminal || !terminal.stderr.isTerminal) return nobody;
   const user = options.typist ?? await typistAt(terminal);

@@ -99,6 +99,8 @@ export interface DeliverOptions {
   readonly isJson?: boolean;
   /** A line end is put behind a value that is text. */
   readonly endsLine?: boolean;
+  /** What is to be done with the flags that would have allowed what was refused. Default: they are added. */
+  readonly allowBy?: string;
 }
 
 /** Finds out before a run whether two things would be written to stdout. @throws {UsageError} */
@@ -181,7 +183,7 @@ async function sayWhatWasMissing(summary: EndedRun, options: DeliverOptions): Pr
     await stderr.write(`notice: there is no result: ${JSON.stringify(output)} was not written\n`);
   }
   if (summary.flags.length === 0) return;
-  const line = refusalLine(summary.flags);
+  const line = refusalLine(summary.flags, options.allowBy);
   if (line !== undefined) await stderr.write(`refused; to allow it, ${line}\n`);
 }
 
@@ -194,7 +196,7 @@ const HARMLESS = /^(--[a-z-]+)(?:[= ]([\w@%+=:,./-]+))?$/;
  *
  * @param flags as words for a shell: one that needs quotes has them
  */
-function refusalLine(flags: readonly string[]): string | undefined {
+function refusalLine(flags: readonly string[], by = "add"): string | undefined {
   const lists = new Map<string, Set<string>>();
   const quoted = new Set<string>();
   for (const flag of flags) {
@@ -204,7 +206,7 @@ function refusalLine(flags: readonly string[]): string | undefined {
     } else if (flag !== "") quoted.add(shellQuoted(flag));
   }
   const words = [...lists].map(([name, list]) => list.size === 0 ? name : `${name}=${[...list].join(",")}`);
-  return words.length + quoted.size === 0 ? undefined : `add ${[...words, ...quoted].join(" ")}`;
+  return words.length + quoted.size === 0 ? undefined : `${by} ${[...words, ...quoted].join(" ")}`;
 }
 
 /** Names and paths in a flag may come from a model: what has no quotes yet and could be obeyed by a shell gets them. */

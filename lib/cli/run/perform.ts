@@ -28,6 +28,8 @@ export interface RunWork {
   readonly view: RunView;
   readonly stop: Interruptible;
   readonly kept: KeptRun;
+  /** As in `DeliverOptions`. */
+  readonly allowBy?: string;
 }
 
 /** A run that begins here. */

@@ -12,7 +12,7 @@ import { type PromptRunInput, promptRunInput } from "../../service/kinds/prompt/
 import { type AskedPrompt, openQuestion, readyPrompt } from "../../service/kinds/prompt/start.ts";
 import type { Interruptible } from "./around.ts";
 import { stdinText } from "./source.ts";
-import type { conversationFlags, documentFlags } from "../flags/groups.ts";
+import type { conversationFlags, documentFlags, serverFlags } from "../flags/groups.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { runHere } from "./perform.ts";
@@ -25,10 +25,15 @@ type DocumentFlag = (typeof documentFlags)[number]["name"];
 /** Flags of `run` that are for agents alone. */
 type AgentFlag = (typeof conversationFlags)[number]["name"] | "say";
 
+/** Flags of `run` that say where else it is done. */
+type ServerFlag = (typeof serverFlags)[number]["name"];
+
 /** The flags that say how a prompt is asked. */
-export type PromptFlags = Omit<ParsedCommand<typeof COMMANDS.run>["flags"], DocumentFlag | AgentFlag> & {
-  readonly temperature?: number;
-};
+export type PromptFlags =
+  & Omit<ParsedCommand<typeof COMMANDS.run>["flags"], DocumentFlag | AgentFlag | ServerFlag>
+  & {
+    readonly temperature?: number;
+  };
 
 /** What is to be asked, as it was typed; what was not comes from the record of a replay. */
 export interface WantedPrompt {

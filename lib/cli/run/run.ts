@@ -131,11 +131,22 @@ async function recordedWord({ replay = "" }: RunCommand["flags"], cwd: string): 
 /** A file that ends so is none that runs, whatever prompt is called like it. */
 const OTHER_ENDING = /\.(ya?ml|json|txt|ts|js)$/i;
 
-/** What is named; a file that is there, or has a known ending, counts before a prompt (cli.md). @throws {UsageError} for what has run already, and for the file of a prompt */
+/** What is named; a file that is there, or has a known ending, counts before a prompt (cli.md). @throws as `kindByName` */
 async function kindOfWord(
   word: string,
   { cwd, kinds }: { readonly cwd: string; readonly kinds: readonly Kind[] },
 ): Promise<Kind> {
+  const kind = kindByName(word, kinds);
+  if (kind !== undefined) return kind;
+  const isFile = await hostFiles({ root: cwd }).stat(word).then(
+    (there) => there.kind !== "folder",
+    () => false,
+  );
+  return isFile ? calls : prompt;
+}
+
+/** What a word names by its ending alone; undefined for the path of a prompt, if no file is there. @throws {UsageError} for what has run already, and for the file of a prompt */
+export function kindByName(word: string, kinds: readonly Kind[]): Kind | undefined {
   const kind = kindOfFile(word, kinds);
   if (kind === prompt) {
     const path = word.replace(/^(\.\/)?prompts\//, "").replace(/\.prompt(\.md)?$/, "");
@@ -148,13 +159,7 @@ async function kindOfWord(
       "run",
     );
   }
-  if (kind !== undefined) return kind;
-  if (word === "-" || OTHER_ENDING.test(word)) return calls;
-  const isFile = await hostFiles({ root: cwd }).stat(word).then(
-    (there) => there.kind !== "folder",
-    () => false,
-  );
-  return isFile ? calls : prompt;
+  return kind ?? (word === "-" || OTHER_ENDING.test(word) ? calls : undefined);
 }
 
 interface WholeText {

@@ -103,7 +103,8 @@ async function nearestFile(path: string, word: string): Promise<string> {
   }
 }
 
-function otherKind(word: string, command: string): UsageError {
+/** What can be no call file. */
+export function otherKind(word: string, command: string): UsageError {
   return new UsageError(
     `Cannot ${command} ${
       JSON.stringify(word)

@@ -6,7 +6,8 @@ import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { journalHere } from "../here.ts";
 import { tableText, tell, type Told } from "../page.ts";
 
-const SHOWN = 20;
+/** So many are shown where not all are wanted. */
+export const SHOWN = 20;
 
 /** What is listed, and how. */
 type RunsFlags = Pick<ParsedCommand<typeof COMMANDS.runs>["flags"], "all" | "json" | "names">;
@@ -20,9 +21,17 @@ export async function runs({ flags }: { readonly flags: RunsFlags }, terminal: T
 /** The runs that are kept, the newest first. @param kind runs of it alone; default: all */
 export async function runList({ all, json, names }: RunsFlags, kind?: string): Promise<Told> {
   using here = await journalHere();
-  const wantsAll = all || json || names;
-  const list = here?.journal.list({ kind, ...(wantsAll ? {} : { limit: SHOWN + 1 }) }) ?? [];
-  const shown = wantsAll ? list : list.slice(0, SHOWN);
+  const isShort = !all && !json && !names;
+  const list = here?.journal.list({ kind, ...(isShort && { limit: SHOWN + 1 }) }) ?? [];
+  return listedRuns(list, { isShort, kind });
+}
+
+/** The same of runs that are known: the newest first. @param options.isShort not all of them are wanted */
+export function listedRuns(
+  list: readonly RunSummary[],
+  { isShort, kind }: { readonly isShort: boolean; readonly kind?: string },
+): Told {
+  const shown = isShort ? list.slice(0, SHOWN) : list;
   return {
     names: list.map(({ id }) => id),
     json: list.map((run) => ({ ...run, status: statusWord(run) })),

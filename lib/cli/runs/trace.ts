@@ -12,14 +12,24 @@ export async function trace(
   { words, flags }: ParsedCommand<typeof COMMANDS.trace>,
   terminal: Terminal,
 ): Promise<number> {
-  if (flags.json && flags.html !== undefined) {
-    throw new UsageError(
-      "found --json and --html, expected one of them: JSON for a program, or a page",
-      "trace",
-    );
-  }
+  checkTraceForm(flags);
   using here = await neededJournal();
-  const found = here.journal.read(words[0] ?? "");
+  return await tellTrace(here.journal.read(words[0] ?? ""), flags, terminal);
+}
+
+type TraceFlags = Pick<ParsedCommand<typeof COMMANDS.trace>["flags"], "json" | "html">;
+
+/** Finds out whether a trace is wanted in two forms. @throws {UsageError} */
+export function checkTraceForm({ json, html }: TraceFlags): void {
+  if (!json || html === undefined) return;
+  throw new UsageError(
+    "found --json and --html, expected one of them: JSON for a program, or a page",
+    "trace",
+  );
+}
+
+/** Tells a trace in the form that is wanted; gives the exit code. */
+export async function tellTrace(found: RunTrace, flags: TraceFlags, terminal: Terminal): Promise<number> {
   if (flags.html === undefined) return await tell({ json: found, text: traceText(found) }, flags, terminal);
   await writeText(await tracePage(found), { output: flags.html, terminal });
   return EXIT.ok;

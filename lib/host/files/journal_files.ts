@@ -187,9 +187,20 @@ export function keepToken(root: string, token: string): Disposable {
 
 /** Another server of the same project may have put its own there. */
 function isOurs(path: string, token: string): boolean {
+  return maybeToken(path) === token;
+}
+
+/** The token that a server of the project keeps; undefined where none does, or something else is in its place. @param root absolute */
+export function keptToken(root: string): string | undefined {
+  return maybeToken(join(root, TOKEN_FILE));
+}
+
+function maybeToken(path: string): string | undefined {
   try {
-    return Deno.readTextFileSync(path) === `${token}\n`;
+    // A project that came from elsewhere could lead to any file with a link.
+    const isOurOwn = [dirname(path), path].every((each) => !Deno.lstatSync(each).isSymlink);
+    return isOurOwn ? /^([\x21-\x7e]{16,500})\n$/.exec(Deno.readTextFileSync(path))?.[1] : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -25,6 +25,13 @@ const WANTED = onlyFields({
   file: { ...NAME, description: "A call file or a document, relative to the project root" },
   path: { ...NAME, description: "A prompt or a tactic of the project" },
   input: { type: "object", description: "Values of the document or the prompt" },
+  texts: {
+    type: "array",
+    maxItems: 1_000,
+    items: { type: "string", maxLength: MAX_NAME },
+    description:
+      "Of a prompt: names in input whose values are text as it was typed, to be read as the prompt wants it; each has to be a variable of it",
+  },
   prompt: { type: "string", description: "Of a document: what it is asked, put before its first block" },
   blocks: {
     type: "array",
@@ -50,11 +57,11 @@ const WANTED = onlyFields({
 });
 
 function requestOf(wanted: FromJsonSchema<typeof WANTED>): StartRun {
-  const { file, path, prompt, blocks, mode, out, say, profile, model, budget } = wanted;
+  const { file, path, texts, prompt, blocks, mode, out, say, profile, model, budget } = wanted;
   const both = { input: wanted.input && toJsonObject(wanted.input), canAsk: wanted.ask, model, budget };
   if (file !== undefined) {
     if (path !== undefined) throw invalid("found file and path, expected one of them");
-    refuse("file", { say, profile });
+    refuse("file", { texts, say, profile });
     return {
       kind: "file",
       file: insidePath(file),
@@ -67,7 +74,7 @@ function requestOf(wanted: FromJsonSchema<typeof WANTED>): StartRun {
   }
   if (path === undefined) throw invalid("found neither file nor path, expected one of them");
   refuse("path", { prompt, blocks, mode, out });
-  return { kind: "prompt", path: insidePath(path), say, profile, ...both };
+  return { kind: "prompt", path: insidePath(path), texts, say, profile, ...both };
 }
 
 /** A field that means nothing is a mistake, and not left out silently. */

@@ -91,6 +91,18 @@ const OPEN_ASK = objectOf({
 const STATUS = { enum: ["running", "done", "failed", "stopped", "held", "completed"] } as const;
 const KIND = { enum: ["calls", "ask", "chat", "prompt", "document", "conversation"] } as const;
 
+const FLAG = { type: "boolean" } as const;
+
+const SHOWS = {
+  ...objectOf({
+    asItComes: { ...FLAG, description: "Its answer is any text: it may be shown while it comes" },
+    isJson: { ...FLAG, description: "A value that is text is JSON too" },
+    endsLine: { ...FLAG, description: "A line end is put behind a value that is text" },
+    marker: { ...TEXT, description: "Of a text of calls: what a call begins with" },
+  }, []),
+  description: "How orrery run shows what comes of it",
+} as const;
+
 const RUN_STATE = objectOf({
   id: TEXT,
   kind: KIND,
@@ -107,12 +119,14 @@ const RUN_STATE = objectOf({
   hasFailed: { const: true, description: "It is stopped since what it did last has failed; it can go on" },
   calls: { type: "array", items: OBJECT, description: "As orrery run --json has them" },
   asks: { type: "array", items: OPEN_ASK },
+  shows: SHOWS,
 }, ["id", "kind", "status", "owned", "startedAt", "ms", "usage", "steps", "asks"]);
 
 const STARTED = objectOf({
   id: TEXT,
   kind: KIND,
   status: STATUS,
+  shows: SHOWS,
   url: { type: "string", description: "Where its state is" },
   events: { type: "string", description: "Where its events are" },
 }, ["id", "kind", "status", "url", "events"]);

@@ -3,7 +3,7 @@ import { addUsage, type RunEvent, type RunStatus, toldMs, type Usage } from "../
 import type { Asks } from "./asks.ts";
 import { type HistoryBounds, HistoryReader, RunHistory } from "./history.ts";
 import { RunSummary } from "./summary.ts";
-import type { Answer, OpenAsk, RunHandle, RunReader, RunState } from "../service.ts";
+import type { Answer, OpenAsk, RunHandle, RunReader, RunShows, RunState } from "../service.ts";
 
 /** What is known of a run before its first event. */
 export interface HeldRunOptions extends HistoryBounds {
@@ -24,6 +24,7 @@ export interface HeldRunOptions extends HistoryBounds {
   readonly onAsks?: () => void;
   /** What `cancel` aborts. */
   readonly stop?: AbortController;
+  readonly shows?: RunShows;
 }
 
 type RunEndEvent = Extract<RunEvent, { readonly type: "run-end" }>;
@@ -113,6 +114,10 @@ export class HeldRun implements RunHandle {
     return this.#isOver;
   }
 
+  get shows(): RunShows | undefined {
+    return this.#options.shows;
+  }
+
   /** `seq` of the last event that an earlier process, or an earlier turn, has told. */
   get before(): number {
     return this.#options.before ?? 0;
@@ -144,7 +149,8 @@ export class HeldRun implements RunHandle {
   /** As it stands now. */
   get state(): RunState {
     const calls = this.#calls();
-    return { ...this.listed, steps: this.#options.keptSteps?.() ?? this.#steps, ...(calls && { calls }) };
+    const { keptSteps, shows } = this.#options;
+    return { ...this.listed, steps: keptSteps?.() ?? this.#steps, shows, ...(calls && { calls }) };
   }
 
   /** The same without its calls, and with the steps that were told; for lists. */

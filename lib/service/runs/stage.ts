@@ -16,6 +16,7 @@ import { askingUser, Asks } from "./asks.ts";
 import { HeldRun } from "./held_run.ts";
 import { inWords, noRun, runKind } from "./kept.ts";
 import type { RunRegistry } from "./registry.ts";
+import type { RunShows } from "../service.ts";
 
 /** What is around all runs of a project that is held open. */
 export interface RunStageOptions {
@@ -51,6 +52,7 @@ export interface HoldRunOptions {
   readonly before?: number;
   /** Of one that goes on, as the journal has it; ms since 1970. Default: now. */
   readonly startedAt?: number;
+  readonly shows?: RunShows;
 }
 
 /** So much is read from the journal at once: it holds everybody up. */
@@ -159,7 +161,8 @@ export class RunStage {
       readonly placed: PlacedRun;
     },
   ): HeldRun {
-    const held = this.hold(ready.start, placed, { id, before: journal?.lastSeq, startedAt });
+    const { results: _results, ...shows } = ready.shows;
+    const held = this.hold(ready.start, placed, { id, before: journal?.lastSeq, startedAt, shows });
     const { secrets } = this.options;
     const { stop } = placed;
     const keeping = journal === undefined
@@ -173,7 +176,7 @@ export class RunStage {
   hold(
     { kind, file }: ReadyRun["start"],
     { stop, asks }: PlacedRun,
-    { id, before, startedAt }: HoldRunOptions,
+    { id, before, startedAt, shows }: HoldRunOptions,
   ): HeldRun {
     const { registry, kinds } = this.options;
     if (startedAt !== undefined) asks?.goOn(startedAt, registry.find(id)?.asked);
@@ -186,6 +189,7 @@ export class RunStage {
       stop,
       startedAt: startedAt ?? Date.now(),
       before,
+      shows,
       onAsks: () => registry.changed(),
       earlier: isKept ? (after) => this.told(id, after) : undefined,
       keptSteps: isKept ? () => this.#summaryOf(id, () => undefined)?.steps : undefined,

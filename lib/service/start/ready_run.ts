@@ -21,6 +21,7 @@ import type { Approvals } from "../../run/approvals.ts";
 import type { RunOptions } from "../../run/run.ts";
 import type { PromptCallsOptions } from "./containers.ts";
 import type { DocumentResults } from "../kinds/document/ready.ts";
+import type { RunShows } from "../service.ts";
 
 /** What a run is opened with: who is asked, who is told, and what ends it. */
 export interface RunSurroundings {
@@ -68,15 +69,7 @@ export interface ReadyRun {
 }
 
 /** How what comes of a run is shown. */
-export interface ShownResult {
-  /** The answer is any text, and nothing can come before it: it may be shown while it comes. */
-  readonly asItComes?: boolean;
-  /** A value that is text is JSON too. */
-  readonly isJson?: boolean;
-  /** A line end is put behind a value that is text. */
-  readonly endsLine?: boolean;
-  /** Of a text of calls: what a call begins with. */
-  readonly marker?: string;
+export interface ShownResult extends RunShows {
   /** Of a document. */
   readonly results?: DocumentResults;
 }

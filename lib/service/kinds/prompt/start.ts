@@ -83,11 +83,11 @@ function noSystemPrompt(path: string, as: AskedPrompt["as"]): Error {
 export type PromptWish =
   & Pick<AskedPrompt, "path" | "say" | "history" | "profile">
   & Pick<StartRun, "model" | "budget">
-  & { readonly input?: JsonObject };
+  & { readonly input?: JsonObject; readonly texts?: readonly string[] };
 
 /** @throws {ServiceError} `not-found`, `invalid`; {UsageError} for values that do not fit, {PromptError}, {ModelError} */
 export async function startPrompt(
-  { input: values = {}, budget, model, profile, ...wish }: PromptWish,
+  { input: values = {}, texts, budget, model, profile, ...wish }: PromptWish,
   at: StartPlace,
 ): Promise<ReadyRun> {
   try {
@@ -96,7 +96,7 @@ export async function startPrompt(
         ...wish,
         model,
         profile,
-        given: { values, texts: new Set() },
+        given: { values, texts: new Set(texts) },
         budget: wishedBudget(at.project, budget),
         command: "ask",
         as: "field",

@@ -1,0 +1,374 @@
+// What a running server is asked over HTTP (lib/server/api/), typed and checked. Nothing here knows of a terminal.
+import {
+  isRecord,
+  type JsonSchema,
+  messageOf,
+  ProblemsError,
+  type RunEvent,
+  type RunTrace,
+  SourceError,
+} from "../../core/core.ts";
+import { hostHttp } from "../../host/http/http.ts";
+import { quietTimer } from "../../host/process.ts";
+import { eventStream } from "../../parse/event_stream.ts";
+import { validateInput } from "../../schema/validate.ts";
+import { SCHEMAS } from "../../server/api/schemas.ts";
+import { EXIT } from "../../service/exit_code.ts";
+import type { Answer, Frame, OpenAsk, RunShows, RunState, TalkState } from "../../service/service.ts";
+
+/** A run that a server has begun. */
+export type StartedRun = Pick<RunState, "id" | "kind"> & { readonly shows?: RunShows };
+
+/** What a server said no to, or that none is there; the message names its URL where that says more. */
+export class ServerError extends Error {
+  override readonly name = "ServerError";
+  /** That of the problem, such as `not-found`; `unreachable` where nothing answered as a server does. */
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    message: string,
+    { code, details = {}, cause }: {
+      readonly code: string;
+      readonly details?: ServerError["details"];
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  /** As the same thing ends a command that is done here. */
+  get exitCode(): number {
+    return EXIT_OF_CODE.get(this.code) ?? EXIT.usage;
+  }
+}
+
+const EXIT_OF_CODE: ReadonlyMap<string, number> = new Map([
+  ...["unreachable", "provider", "rate-limit", "stopping", "readers"].map((code) =>
+    [code, EXIT.provider] as const
+  ),
+  ...["busy", "ended", "changed", "unverified", "interrupted", "nothing", "limit", "internal", "failed"].map((
+    code,
+  ) => [code, EXIT.failed] as const),
+  ["refused", EXIT.refused],
+  ["timeout", EXIT.timeout],
+]);
+
+/** How long a connection may be silent: the server says something every 15 s. */
+const SILENT_MS = 45_000;
+
+/** Before it is tried again after a connection broke, one time after the other; ms. */
+const WAITS_MS = [50, 250, 1_000, 2_000, 4_000, 8_000, 15_000];
+
+const http = hostHttp({ check: () => undefined });
+
+/** Asks one server. No proxy stands between, and no redirect is followed: the token is for this server alone. */
+export class ServerClient {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly #token: string | undefined;
+  readonly #tokenFrom: string;
+
+  /** @param options.tokenFrom where the token is from; without one, where it was looked for */
+  constructor({ url, token, tokenFrom }: {
+    readonly url: string;
+    readonly token: string | undefined;
+    readonly tokenFrom: string;
+  }) {
+    this.url = url;
+    this.#token = token;
+    this.#tokenFrom = tokenFrom;
+  }
+
+  /** What a command about a run of this server ends with. */
+  get flag(): string {
+    return `--server ${this.url}`;
+  }
+
+  start(body: Readonly<Record<string, unknown>>): Promise<StartedRun> {
+    return this.json("/v1/runs", SCHEMAS.Started, body);
+  }
+
+  resume(id: string, body: Readonly<Record<string, unknown>>): Promise<StartedRun> {
+    return this.json(`/v1/runs/${id}/resume`, SCHEMAS.Started, { ...body, stream: false });
+  }
+
+  run(id: string): Promise<RunState> {
+    return this.json(`/v1/runs/${encodeURIComponent(id)}`, SCHEMAS.RunState);
+  }
+
+  talk(id: string): Promise<TalkState> {
+    return this.json(`/v1/conversations/${encodeURIComponent(id)}`, SCHEMAS.TalkState);
+  }
+
+  async trace(id: string): Promise<RunTrace> {
+    const { summary, run, steps, events, messages, checkpoints } = await this.#object(
+      `/v1/runs/${encodeURIComponent(id)}/trace`,
+    );
+    const isTrace = isRecord(summary) && isRecord(run) &&
+      [steps, events, messages, checkpoints].every(Array.isArray);
+    if (!isTrace) throw this.#strange("a trace without its parts");
+    return { summary, run, steps, events, messages, checkpoints } as unknown as RunTrace;
+  }
+
+  /** The runs of the project, the newest first. @param most so many of them; default: all */
+  async *runs(
+    { most = Infinity, kind }: { readonly most?: number; readonly kind?: string } = {},
+  ): AsyncGenerator<
+    RunState
+  > {
+    let before = "";
+    for (let left = most; left > 0;) {
+      const limit = Math.min(left, MOST_LISTED);
+      const { runs } = await this.json<{ readonly runs: readonly RunState[] }>(
+        `/v1/runs?limit=${limit}${before}${kind === undefined ? "" : `&kind=${kind}`}`,
+        {
+          type: "object",
+          properties: { runs: { type: "array", items: SCHEMAS.RunState } },
+          required: ["runs"],
+        },
+      );
+      yield* runs;
+      if (runs.length < limit) return;
+      left -= limit;
+      before = `&before=${encodeURIComponent(runs.at(-1)?.id ?? "")}`;
+    }
+  }
+
+  /** It is told to stop; one that has ended meanwhile is no error. */
+  async cancel(id: string, reason: string): Promise<void> {
+    await this.#object(`/v1/runs/${id}/cancel`, { reason }).catch(unless("ended"));
+  }
+
+  /** One that somebody else has answered is no error. */
+  async answer(id: string, ask: string, answer: Answer): Promise<void> {
+    await this.#object(`/v1/runs/${id}/answers`, { ask, ...answer }).catch(unless("ended"));
+  }
+
+  /**
+   * What a run tells from behind a `seq` on, every event once, until there is no more; of a conversation until its turn is over. A connection that
+   * breaks is made again.
+   *
+   * @param body what was answered already
+   * @throws {ServerError} when it could not be made again
+   */
+  async *frames(
+    id: string,
+    { after = 0, body }: { readonly after?: number; readonly body?: AsyncIterable<Uint8Array> } = {},
+  ): AsyncGenerator<Frame> {
+    let seen = after;
+    let first = body;
+    let isOver = false;
+    for (let failures = 0; !isOver;) {
+      try {
+        const chunks = first ?? await this.#events(id, seen);
+        first = undefined;
+        if (chunks === undefined) return; // nothing more will come
+        for await (const data of eventStream(chunks)) {
+          const frame = this.#frame(data);
+          failures = 0;
+          if ("event" in frame) {
+            if (frame.event.seq <= seen) continue;
+            seen = frame.event.seq;
+            isOver = frame.event.type === "run-end";
+          }
+          yield frame;
+        }
+        if (!isOver) throw new Error("it has ended");
+      } catch (error) {
+        if (isOver) return;
+        if (error instanceof ServerError && !MAY_PASS.has(error.code)) throw error;
+        const waitMs = WAITS_MS[failures++];
+        if (waitMs === undefined) throw this.#lost(id, error);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+
+  /** Undefined where there is nothing more. */
+  async #events(id: string, after: number): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const silence = new AbortController();
+    const { status, body } = await this.ask(`/v1/runs/${encodeURIComponent(id)}/events`, {
+      headers: { accept: "text/event-stream", "last-event-id": String(after) },
+      signal: silence.signal,
+    });
+    if (status !== 204) return untilSilent(body, silence);
+    await textIn(body);
+    return undefined;
+  }
+
+  #frame(data: string): Frame {
+    const told: unknown = JSON.parse(data);
+    if (isRecord(told)) {
+      if (typeof told.type === "string" && typeof told.seq === "number") {
+        return { event: told as unknown as RunEvent };
+      }
+      if (typeof told.ask === "string") {
+        return typeof told.question === "string"
+          ? { ask: told as unknown as OpenAsk }
+          : { answered: told.ask };
+      }
+      if (typeof told.seq === "number") return { gap: told.seq };
+    }
+    throw this.#strange("an event that is none");
+  }
+
+  /** Answers as JSON that fits the schema. @param body sent with POST; GET without it */
+  async json<Value>(
+    path: string,
+    schema: JsonSchema,
+    body?: Readonly<Record<string, unknown>>,
+  ): Promise<Value> {
+    const checked = await validateInput(schema, await this.#object(path, body));
+    if (checked.ok) return checked.value as Value;
+    throw this.#strange("another answer than its API has; are both the same Orrery?");
+  }
+
+  async #object(
+    path: string,
+    body?: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { body: answer } = await this.ask(path, { body });
+    const json = maybeJson(await textIn(answer));
+    if (isRecord(json)) return json;
+    throw this.#strange("something that is no JSON object");
+  }
+
+  /** An answer that is no problem. @param options.body an object is sent as JSON, a text as calls @throws {ServerError}, {ProblemsError} */
+  async ask(
+    path: string,
+    { body, headers = {}, signal }: {
+      readonly body?: Readonly<Record<string, unknown>> | string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<{
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: AsyncIterable<Uint8Array>;
+  }> {
+    const answer = await http.open(this.url + path, {
+      method: body === undefined ? "GET" : "POST",
+      redirect: "manual",
+      headers: {
+        ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+        ...(body !== undefined && {
+          "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json",
+        }),
+        ...headers,
+      },
+      body: typeof body === "object" ? JSON.stringify(body) : body,
+      signal,
+    }).catch((error) => {
+      throw new ServerError(
+        `No orrery serve answers at ${this.url}: ${messageOf(error)}. ` +
+          "Start one there with orrery serve, or name another one with --server URL",
+        { code: "unreachable", cause: error },
+      );
+    });
+    if (answer.status < 300) return answer;
+    throw this.#problem(answer.status, await textIn(answer.body));
+  }
+
+  #problem(status: number, text: string): Error {
+    const problem = maybeJson(text);
+    if (!isRecord(problem) || typeof problem.code !== "string" || typeof problem.detail !== "string") {
+      return this.#strange(`the status ${status} without a problem of its API`);
+    }
+    const { code, detail, problems } = problem;
+    if (code === "token") return this.#noToken();
+    if (code === "check" && Array.isArray(problems) && problems.length > 0) {
+      return new ProblemsError(problems.filter(isRecord).map(sourceError));
+    }
+    const message = code === "host"
+      ? `${this.url}: ${detail}; that server is started with --name for the name it is asked by`
+      : detail;
+    return new ServerError(message, { code, details: problem });
+  }
+
+  #noToken(): ServerError {
+    const found = this.#token === undefined
+      ? `${this.url} asks for a token, and there is none in ${this.#tokenFrom}`
+      : `${this.url} does not take the token of ${this.#tokenFrom}`;
+    return new ServerError(
+      `${found}; expected the one that orrery serve has printed there: --token TOKEN, or the variable ORRERY_TOKEN`,
+      { code: "token" },
+    );
+  }
+
+  #strange(found: string): ServerError {
+    return new ServerError(
+      `${this.url} answers with ${found}; expected orrery serve of this version at that URL`,
+      { code: "unreachable" },
+    );
+  }
+
+  #lost(id: string, cause: unknown): ServerError {
+    return new ServerError(
+      `The connection to ${this.url} broke and could not be made again: ${messageOf(cause)}. ` +
+        `Run ${id} belongs to the server; to follow it, or to go on with it: orrery resume ${id} ${this.flag}`,
+      { code: "unreachable", cause },
+    );
+  }
+}
+
+/** Of one answer, as its route has it. */
+const MOST_LISTED = 200;
+
+/** What may be otherwise a moment later. */
+const MAY_PASS: ReadonlySet<string> = new Set(["unreachable", "stopping", "readers", "internal"]);
+
+function unless(code: string): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof ServerError) || error.code !== code) throw error;
+  };
+}
+
+/** The same chunks, until none has come for too long. */
+async function* untilSilent(
+  chunks: AsyncIterable<Uint8Array>,
+  silence: AbortController,
+): AsyncGenerator<Uint8Array> {
+  const arm = () => quietTimer(SILENT_MS, () => silence.abort(new Error("nothing came for 45 s")));
+  let timer = arm();
+  try {
+    for await (const chunk of chunks) {
+      timer[Symbol.dispose]();
+      yield chunk;
+      timer = arm();
+    }
+  } finally {
+    timer[Symbol.dispose]();
+  }
+}
+
+async function textIn(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of chunks) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}
+
+function maybeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A mistake in a file there; its text is not here, so no line of it is shown. */
+function sourceError(
+  { message, file, line, column, hint, code }: Readonly<Record<string, unknown>>,
+): SourceError {
+  const maybeText = (value: unknown) => typeof value === "string" ? value : undefined;
+  return new SourceError(String(message), {
+    code: maybeText(code),
+    hint: maybeText(hint),
+    span: typeof line === "number"
+      ? { file: maybeText(file), line, column: typeof column === "number" ? column : 1 }
+      : undefined,
+  });
+}

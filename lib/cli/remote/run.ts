@@ -1,0 +1,131 @@
+import { resolve } from "node:path";
+import { FileError, ProblemsError } from "../../core/core.ts";
+import { lookAt, workingFolder } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
+import { calls } from "../../service/kinds/calls/calls.ts";
+import { conversation } from "../../service/kinds/conversation/conversation.ts";
+import { document } from "../../service/kinds/document/document.ts";
+import { kindOfFile } from "../../service/kinds/kinds.ts";
+import { prompt } from "../../service/kinds/prompt/prompt.ts";
+import { budgetOf } from "../../service/input/budget.ts";
+import { promptInput } from "../../service/input/prompt_input.ts";
+import { errorFrame } from "../../render/error_frame.ts";
+import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { RUN } from "../flags/groups.ts";
+import { refuseFlags } from "../flags/parse.ts";
+import { interruptible, userBehind } from "../run/around.ts";
+import { checkResultFile, checkStdout } from "../run/end.ts";
+import { kindByName } from "../run/run.ts";
+import { otherKind, stdinText } from "../run/source.ts";
+import { viewOf } from "../run/view.ts";
+import { type ServerClient, ServerError, type StartedRun } from "./client.ts";
+import { performThere } from "./perform.ts";
+import { serverOf } from "./server.ts";
+
+type RunCommand = ParsedCommand<typeof COMMANDS.run>;
+type RunFlags = RunCommand["flags"];
+
+/** `orrery run FILE --server URL`: runs a file or a prompt of the server's project; gives the exit code. */
+export async function run(
+  { words: [word = ""], flags }: RunCommand,
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
+  checkStdout(flags, "run");
+  const client = serverOf(RUN, flags);
+  await checkResultFile(flags.output, workingFolder());
+  const kind: Kind = kindByName(word, kinds) ?? prompt;
+  if (kind === calls && word !== "-" && kindOfFile(word, kinds) !== calls) throw otherKind(word, "run");
+  if (kind === conversation) {
+    throw new UsageError("An agent does not go with --server: leave --server out", "run");
+  }
+  refuseFlags(RUN, flags, kind.name, alsoRefused(kind, word, flags));
+  const stop = interruptible(terminal);
+  const file = word === "-" ? "stdin" : word;
+  const view = await viewOf(kind.seen, terminal, { flags, file });
+  const usesStdin = word === "-" || flags.input.includes("-");
+  try {
+    const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin });
+    const work = { client, terminal, flags, view, stop, user, file };
+    if (word === "-") {
+      const text = await stdinText(terminal, stop.signal);
+      const { headers, body } = await client.ask("/v1/calls", { body: text });
+      const started: StartedRun = { id: headers["orrery-run"] ?? "", kind: "calls" };
+      return await performThere(started, { ...work, body });
+    }
+    const stdin = () => stdinText(terminal, stop.signal);
+    const given = await promptInput(flags, { cwd: workingFolder(), command: "run", stdin });
+    const asked = {
+      model: flags.model,
+      budget: budgetOf(flags.budget, { command: "run" }),
+      ask: user.canAnswer,
+    };
+    const texts = given.texts.size === 0 ? undefined : [...given.texts];
+    const body = kind === prompt
+      ? { path: pathThere(word), profile: flags.profile, input: given.values, texts, ...asked }
+      : { file: pathThere(word), ...(kind === document && documentBody(flags, given.values)), ...asked };
+    const started = await client.start(body).catch((error) => {
+      throw kind === prompt ? error : orNotThere(error, word, client);
+    });
+    return await performThere(started, work);
+  } catch (error) {
+    if (kind !== document || !(error instanceof ProblemsError)) throw error;
+    await terminal.stderr.write(error.problems.map((problem) => errorFrame(problem)).join("")); // a line each
+    return EXIT.usage;
+  } finally {
+    await view.end();
+  }
+}
+
+function alsoRefused(kind: Kind, word: string, { out, model, budget }: RunFlags): readonly string[] {
+  if (kind === document && out === "-") {
+    return [
+      "--out - and --server do not go together: the result document stays there; name a file of its project, or none",
+    ];
+  }
+  if (word !== "-") return [];
+  return [
+    ...(model === undefined
+      ? []
+      : ["--model is not for calls on stdin with --server: the server takes their text alone"]),
+    ...(budget.length === 0
+      ? []
+      : ["--budget is not for calls on stdin with --server: the server takes their text alone"]),
+  ];
+}
+
+function documentBody({ prompt, block, mode, out = "beside" }: RunFlags, input: unknown) {
+  return {
+    input,
+    prompt,
+    blocks: block.length === 0 ? undefined : block,
+    mode,
+    out: out === "beside" || out === "none" ? out : pathThere(out),
+  };
+}
+
+/** A path of the project of a server. @throws {UsageError} for one that can be none */
+export function pathThere(word: string): string {
+  const path = word.replace(/^(?:\.\/)+/, "");
+  if (!/^(?:[A-Za-z]:|[\\/])|(?:^|[\\/])\.\.(?:[\\/]|$)/.test(path)) return path;
+  throw new UsageError(
+    `found ${
+      JSON.stringify(word)
+    }: with --server a path is one in the project of the server, from its root, without ..`,
+  );
+}
+
+/** A file that the server does not have may be one that lies here. */
+export function orNotThere(error: unknown, word: string, { url }: ServerClient): unknown {
+  if (!(error instanceof ServerError) || error.code !== "not-found") return error;
+  const isHere = lookAt(resolve(workingFolder(), word)) === "file";
+  const hint = isHere
+    ? "; it is here, and with --server FILE is looked for in the project of the server: put it there, or leave --server out"
+    : "; with --server FILE is looked for there, from the root of that project";
+  return new FileError(`The project of ${url} has no file ${JSON.stringify(word)}${hint}`, {
+    path: word,
+    code: "not-found",
+  });
+}

@@ -1,0 +1,469 @@
+// `orrery … --server URL`: the command line as a client of a running server, in another folder.
+import assert from "node:assert/strict";
+import { type TestProject, testProject } from "./_project.ts";
+import { main } from "../main.ts";
+import { type RunOptions, type RunResult, testProgram } from "./_run.ts";
+import { type Served, served } from "./_served_project.ts";
+import { TOKEN } from "./_server.ts";
+import { typed, typedTest } from "./_typed.ts";
+
+const call = (header: string, fields: Readonly<Record<string, string>>): string =>
+  `!!!GADGET_START:${header}\n${
+    Object.entries(fields).map(([name, value]) => `!!!ARG:${name}\n${value}\n`).join("")
+  }!!!GADGET_END\n`;
+
+const FILES = {
+  "sum.calls": `Let me see.\n${call("Calculate:sum", { expression: "1 + 1" })}${
+    call("Calculate:twice:sum", { expression: "2 * 21" })
+  }`,
+  "wrong.calls": `${call("Nothing:one", {})}${call("Calculate:two", { expression: "1 +" })}`,
+  "empty.calls": "There is nothing to do.\n",
+  "pause.calls": call("Wait:pause", { seconds: "1.5" }),
+  "write.calls": call("WriteFile:w", { path: "out.txt", content: "Hello." }),
+  "plan.md": "# Plan\n\nHello.\n",
+  "ask.md": "# Plan\n\n@llm\n  prompt: Say hello.\n",
+  "broken.md": "# Plan\n\n@llm\n  nothing: 1\n",
+  "answers.yml": "- text: Good morning.\n",
+  "prompts/hello.prompt.md": "Say hello to {name}.\n",
+  "prompts/typed.prompt":
+    "---\ninput:\n  schema:\n    name: string\n    count: integer\n---\nSay hello to {{name}} {{count}} times.\n",
+  "ask.calls": call("AskUser:q", { question: "Which one?" }),
+};
+
+interface Elsewhere extends AsyncDisposable {
+  readonly there: Served;
+  readonly here: TestProject;
+  run(args: readonly string[], options?: RunOptions): Promise<RunResult>;
+}
+
+/** A server of these files, and an empty project from which it is asked. */
+async function elsewhere(files: Readonly<Record<string, string>> = FILES): Promise<Elsewhere> {
+  const there = await served(files);
+  const here = await testProject({});
+  return {
+    there,
+    here,
+    run: (args, options) =>
+      here.run([...args, "--server", there.origin], {
+        ...options,
+        env: { ORRERY_TOKEN: TOKEN, ...options?.env },
+      }),
+    async [Symbol.asyncDispose]() {
+      await there[Symbol.asyncDispose]();
+      await here[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const plain = (text: string): string =>
+  text.replace(/\d+(?:\.\d+)? ms|\d+\.\d+ s\b/g, "T").replace(/\b1[0-9a-z]{11}\b/g, "ID");
+
+Deno.test("what is run at a server is told as what is run here, in every form", async () => {
+  await using at = await elsewhere();
+  const cases: readonly (readonly string[])[] = [
+    ["run", "sum.calls"],
+    ["run", "./sum.calls", "--quiet"],
+    ["run", "wrong.calls"],
+    ["run", "empty.calls"],
+    ["run", "plan.md"],
+    ["run", "ask.md", "--model", "script/answers.yml"],
+    ["run", "broken.md"],
+    ["run", "hello", "--input", "name=Ada", "--model", "script/answers.yml"],
+    ["run", "hello", "--input", "nam=Ada", "--model", "script/answers.yml"],
+    ["run", "typed", "--input", "name=Ada", "--input", "count=5", "--model", "script/answers.yml"],
+    ["run", "hello", "--input", "name=Ada", "--model", "script/answers.yml", "--budget", "turns=1"],
+  ];
+  for (const args of cases) {
+    const [there, here] = [await at.run(args), await at.there.project.run(args)];
+    assert.equal(there.code, here.code, `${args.join(" ")}: ${there.stderr}`);
+    assert.equal(there.stdout, here.stdout, args.join(" "));
+    assert.equal(plain(there.stderr), plain(here.stderr).replace(/^Try: .*\n/m, ""), args.join(" "));
+  }
+});
+
+/** Without what is another in every run: ids and times. */
+function timeless(text: string): unknown {
+  const others = new Set(["run", "id", "ms", "at", "startedAt", "updatedAt", "endedAt", "timeMs"]);
+  const parsed = text.trim().split("\n").map((line) =>
+    line.startsWith("{") && line.endsWith("}") ? line : undefined
+  );
+  const drop = (name: string, value: unknown) =>
+    others.has(name) && typeof value !== "object" ? undefined : value;
+  return parsed.includes(undefined)
+    ? JSON.parse(text, drop)
+    : parsed.map((line) => JSON.parse(line ?? "", drop));
+}
+
+Deno.test("JSON is that of a run here, but for ids and times", async () => {
+  await using at = await elsewhere();
+  const cases: readonly (readonly string[])[] = [
+    ["run", "sum.calls", "--json"],
+    ["run", "wrong.calls", "--json", "--quiet"],
+    ["run", "ask.md", "--model", "script/answers.yml", "--json"],
+    ["run", "ask.md", "--model", "script/answers.yml", "--jsonl"],
+    ["run", "sum.calls", "--jsonl"],
+  ];
+  for (const args of cases) {
+    const [there, here] = [await at.run(args), await at.there.project.run(args)];
+    assert.equal(there.code, here.code, there.stderr);
+    assert.deepEqual(timeless(there.stdout), timeless(here.stdout), args.join(" "));
+  }
+  const id = await at.there.project.newest();
+  for (
+    const args of [["trace", id], ["trace", id, "--json"], ["runs"], ["runs", "--json"], [
+      "runs",
+      "--names",
+      "--all",
+    ]]
+  ) {
+    const [there, here] = [await at.run(args), await at.there.project.run(args)];
+    assert.deepEqual([there.code, there.stderr], [0, ""], args.join(" "));
+    if (args.includes("--json")) {
+      assert.deepEqual(timeless(there.stdout), timeless(here.stdout), args.join(" "));
+    } else assert.equal(there.stdout, here.stdout, args.join(" "));
+  }
+  const page = await at.run(["trace", id.slice(0, 8), "--html", "trace.html"]);
+  assert.equal(page.code, 0, page.stderr);
+  assert.match(await at.here.read("trace.html"), /^<!DOCTYPE html>/);
+});
+
+Deno.test("calls on stdin run at the server, and -o writes here", async () => {
+  await using at = await elsewhere();
+  const stdin = `Let me see.\n${call("Calculate:sum", { expression: "19 + 23" })}`;
+  const piped = await at.run(["run", "-", "-o", "out/sum.txt"], { stdin });
+  assert.deepEqual([piped.code, piped.stdout], [0, ""], piped.stderr);
+  assert.equal(await at.here.read("out/sum.txt"), "42\n");
+  const none = await at.run(["run", "-"], { stdin: "There is nothing to do.\n" });
+  assert.match(none.stderr, /^notice: nothing ran: no line of stdin begins with !!!GADGET_START:\n$/m);
+  const limited = await at.run(["run", "-", "--model", "a", "--budget", "turns=1"], { stdin });
+  assert.deepEqual([limited.code, limited.stderr.match(/^error: --(model|budget) /gm)?.length], [2, 2]);
+});
+
+Deno.test("an error names the server, the flag or the file, and says what to do", async () => {
+  await using at = await elsewhere();
+  const { origin } = at.there;
+  await at.here.write("mine.calls", call("Calculate:sum", { expression: "1" }));
+  const port = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const absent = `http://127.0.0.1:${(port.addr as Deno.NetAddr).port}`;
+  port.close();
+  const cases: readonly (readonly [
+    args: readonly string[],
+    code: number,
+    error: RegExp,
+    env?: Record<string, string>,
+  ])[] = [
+    [
+      ["runs", "--server", absent],
+      7,
+      new RegExp(
+        `^error: No orrery serve answers at ${absent}: .*orrery serve, or name another one with --server URL`,
+      ),
+    ],
+    [
+      ["run", "sum.calls", "--server", origin, "--token", "x".repeat(20)],
+      2,
+      new RegExp(
+        `^error: ${origin} does not take the token of --token; expected .*orrery serve has printed`,
+      ),
+    ],
+    [
+      ["runs", "--server", origin],
+      2,
+      new RegExp(`^error: ${origin} does not take the token of ORRERY_TOKEN;`),
+      { ORRERY_TOKEN: "y".repeat(20) },
+    ],
+    [
+      ["runs", "--server", origin],
+      2,
+      new RegExp(
+        `^error: ${origin} asks for a token, and there is none in --token, ORRERY_TOKEN and \\.orrery/orrery\\.db-token of ${at.here.folder};`,
+      ),
+    ],
+    [
+      ["runs", "--server", "http://orrery.example:7337", "--token", TOKEN],
+      2,
+      /^error: --server http:\/\/orrery\.example:7337: the token of --token would go .*expected https:/,
+    ],
+    [["runs"], 2, /^error: ORRERY_SERVER http:\/\/orrery\.example: the token of ORRERY_TOKEN .*https:/, {
+      ORRERY_SERVER: "http://orrery.example",
+      ORRERY_TOKEN: TOKEN,
+    }],
+    [
+      ["runs", "--server", "localhost:7337"],
+      2,
+      /^error: --server: found "localhost:7337", expected the URL that orrery serve prints, such as http:/,
+    ],
+    [
+      ["runs", "--server", "http://me:secret@127.0.0.1"],
+      2,
+      /^error: --server: found a URL with more than a host and a path/,
+    ],
+    [["runs", "--token", TOKEN], 2, /^error: --token is for --server URL/],
+    [
+      ["run", "mine.calls", "--server", origin, "--token", TOKEN],
+      2,
+      new RegExp(
+        `^error: The project of ${origin} has no file "mine.calls"; it is here, and with --server FILE is looked for in the project of the server`,
+      ),
+    ],
+    [
+      ["run", "none.md", "--server", origin, "--token", TOKEN],
+      2,
+      new RegExp(
+        `^error: The project of ${origin} has no file "none.md"; with --server FILE is looked for there`,
+      ),
+    ],
+    [
+      ["run", "../mine.calls", "--server", origin, "--token", TOKEN],
+      2,
+      /^error: found "\.\.\/mine\.calls": with --server a path is one in the project of the server/,
+    ],
+    [
+      ["run", "/mine.calls", "--server", origin, "--token", TOKEN],
+      2,
+      /^error: found "\/mine\.calls": with --server/,
+    ],
+    [
+      ["run", "notes.txt", "--server", origin, "--token", TOKEN],
+      2,
+      /^error: Cannot run "notes\.txt": expected a call file/,
+    ],
+    [["run", "nothing", "--server", origin, "--token", TOKEN], 2, /^error: There is no prompt "nothing"/],
+    [
+      ["trace", "1abcdefghijk", "--server", origin, "--token", TOKEN],
+      2,
+      /^error: There is no run "1abcdefghijk" at http:/,
+    ],
+    [
+      ["resume", "--server", origin, "--token", TOKEN],
+      2,
+      /^error: No run of http:.* can go on: orrery runs --all --server/,
+    ],
+  ];
+  for (const [args, code, error, env] of cases) {
+    const result = await at.here.run(args, { env });
+    assert.deepEqual([result.code, result.stdout], [code, ""], `${args.join(" ")}: ${result.stderr}`);
+    assert.match(result.stderr, error, args.join(" "));
+    assert.doesNotMatch(result.stderr, /secret@|a-token-of/, args.join(" "));
+  }
+});
+
+Deno.test("what is not for a server is refused by name, with a reason", async () => {
+  await using here = await testProject({});
+  const flags = [
+    ...[
+      "--allow-read",
+      "--allow-write=out",
+      "--allow-net=a.example",
+      "--allow-run",
+      "--allow-env",
+      "--allow-all",
+    ],
+    ...["--deny-read=a", "--gadget", "a.ts", "--trust", "a", "--trust-project", "--trust-code", "--frozen"],
+    ...[
+      "--allow-gadget",
+      "a=net",
+      "--ephemeral",
+      "--record",
+      "r",
+      "--replay",
+      "r",
+      "--watch",
+      "--show-operations",
+    ],
+    ...["--concurrency", "2", "--timeout", "3", "--context", "c", "--collection", "c"],
+  ];
+  const { code, stderr } = await here.run(["run", "a.md", ...flags], {
+    env: { ORRERY_SERVER: "http://127.0.0.1:9" },
+  });
+  assert.equal(code, 2);
+  const names = flags.filter((flag) => flag.startsWith("--")).map((flag) => flag.replace(/=.*/, ""));
+  const told = [...stderr.matchAll(/^error: (--[\w-]+) and --server do not go together: \S/gm)].map((
+    [, name],
+  ) => name);
+  assert.deepEqual(told.sort(), names.sort());
+  assert.match(
+    stderr,
+    /^error: ORRERY_SERVER=http:\/\/127\.0\.0\.1:9 stands for --server: to do it here, unset it$/m,
+  );
+  const named = await here.run(["resume", "--server", "http://127.0.0.1:9", "--allow-read"]);
+  assert.deepEqual([named.code, named.stderr.split("\n").length], [2, 3]);
+});
+
+Deno.test("the token of a server on this machine is found in the project of the working folder", async () => {
+  await using there = await served(FILES);
+  const found = await there.project.run(["run", "sum.calls", "--quiet"], {
+    env: { ORRERY_SERVER: there.origin },
+  });
+  assert.deepEqual(found, { code: 0, stdout: "42\n", stderr: "" });
+});
+
+Deno.test("a token is not sent on to where a server redirects, nor past a link in place of its file", async () => {
+  await using here = await testProject({ "secret.txt": `${TOKEN}\n` });
+  await Deno.mkdir(`${here.folder}/.orrery`);
+  await Deno.symlink(`${here.folder}/secret.txt`, `${here.folder}/.orrery/orrery.db-token`);
+  const asked: (string | null)[] = [];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ headers, url }) => {
+    asked.push(headers.get("authorization"));
+    return Response.redirect(new URL("/elsewhere", url), 302);
+  });
+  const args = ["runs", "--server", `http://127.0.0.1:${server.addr.port}`];
+  const linked = await here.run(args);
+  const redirected = await here.run([...args, "--token", TOKEN]);
+  await server.shutdown();
+  assert.deepEqual([linked.code, redirected.code], [7, 7]);
+  assert.match(redirected.stderr, /answers with the status 302 .*expected orrery serve/);
+  assert.deepEqual(asked, [null, `Bearer ${TOKEN}`]);
+});
+
+typedTest("questions and permissions of a run there are answered at the terminal here", async () => {
+  await using at = await elsewhere();
+  const ask = (args: readonly string[], lines: readonly string[]) =>
+    typed([...args, "--server", at.there.origin], {
+      cwd: at.here.folder,
+      lines,
+      env: { ...at.here.env, ORRERY_TOKEN: TOKEN },
+    });
+  const answered = await ask(["run", "ask.calls"], ["the left one"]);
+  assert.deepEqual([answered.code, answered.stdout], [0, "the left one\n"], answered.stderr);
+  assert.match(answered.stderr, /^Which one\?$/m);
+  const allowed = await ask(["run", "write.calls"], ["yes"]);
+  assert.equal(allowed.code, 0, allowed.stderr);
+  assert.match(allowed.stderr, /out\.txt.* allow it for this run\? \[yes\/no\]/);
+  assert.equal(await at.there.project.read("out.txt"), "Hello.");
+  const denied = await ask(["run", "write.calls"], ["no"]);
+  assert.equal(denied.code, 5);
+  assert.match(
+    denied.stderr,
+    /^refused; to allow it, start orrery serve there with --allow-write=out\.txt$/m,
+  );
+  const silent = await ask(["run", "ask.calls"], []);
+  assert.deepEqual([silent.code, silent.stdout], [130, ""], silent.stderr);
+  const nobody = await at.run(["run", "write.calls"]);
+  assert.equal(nobody.code, 5, nobody.stderr);
+});
+
+Deno.test("a connection that breaks again and again is made again: nothing is lost, nothing comes twice", async () => {
+  await using cuts = cuttingProxy();
+  await using there = await served(
+    {
+      "many.calls": Array.from(
+        { length: 60 },
+        (_, n) => call(`Calculate:c${n}${n === 0 ? "" : `:c${n - 1}`}`, { expression: `${n}` }),
+      ).join(""),
+    },
+    ["--name", `127.0.0.1:${cuts.port}`],
+  );
+  cuts.to(there.port);
+  await using here = await testProject({});
+  const { code, stdout, stderr } = await here.run([
+    ...["run", "many.calls", "--jsonl", "--quiet"],
+    ...["--server", `http://127.0.0.1:${cuts.port}`, "--token", TOKEN],
+  ]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.ok(cuts.made > 5, `${cuts.made} connections`);
+  const told = stdout.trim().split("\n").map((line): { seq: number; type: string } => JSON.parse(line));
+  assert.deepEqual(told.map(({ seq }) => seq), Array.from({ length: 3 * 60 + 2 }, (_, index) => index + 1));
+});
+
+interface CuttingProxy extends AsyncDisposable {
+  readonly port: number;
+  readonly made: number;
+  to(port: number): void;
+}
+
+/** Passes bytes on; what comes back of events is cut off after some of them. */
+function cuttingProxy(): CuttingProxy {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  let target = 0;
+  let made = 0;
+  const work: Promise<unknown>[] = [];
+  const pass = async (client: Deno.Conn): Promise<void> => {
+    using near = client;
+    using far = await Deno.connect({ hostname: "127.0.0.1", port: target });
+    const nth = ++made;
+    const head = new Uint8Array(65_536);
+    const size = await near.read(head) ?? 0;
+    const isEvents = new TextDecoder().decode(head.subarray(0, size)).includes("/events");
+    await far.write(head.subarray(0, size));
+    let left = isEvents ? 900 + 731 * nth : Infinity;
+    const buffer = new Uint8Array(4_096);
+    for (let read = await far.read(buffer); read !== null && left > 0; read = await far.read(buffer)) {
+      const part = buffer.subarray(0, Math.min(read, left));
+      left -= read;
+      for (let at = 0; at < part.length;) at += await near.write(part.subarray(at));
+    }
+  };
+  const accepting = (async () => {
+    for await (const client of listener) work.push(pass(client).catch(() => undefined));
+  })();
+  return {
+    port: listener.addr.port,
+    get made() {
+      return made;
+    },
+    to: (port) => void (target = port),
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await accepting;
+      await Promise.all(work);
+    },
+  };
+}
+
+Deno.test("Ctrl-C stops the run at the server, and resume goes on with it there", async () => {
+  await using at = await elsewhere();
+  const stopped = await interrupted(at, ["run", "pause.calls"], async () => {
+    while (!/"status":"running"/.test(await (await at.there.ask("/v1/runs")).text())) await pause(20);
+    await pause(100);
+  });
+  const id = await at.there.project.newest();
+  assert.equal(stopped.code, 130, stopped.stderr);
+  assert.match(
+    stopped.stderr,
+    new RegExp(`^stopped; to go on: orrery resume ${id} --server ${at.there.origin}$`, "m"),
+  );
+  assert.equal((await at.there.json(`/v1/runs/${id}`)).body.status, "stopped");
+  const resumed = await at.run(["resume", id.slice(0, 9)]);
+  assert.equal(resumed.code, 0, resumed.stderr);
+  const again = await at.run(["resume", id]);
+  assert.deepEqual([again.code, again.stdout], [1, ""], again.stderr);
+  const kept = await at.run(["resume", id, "-o", "value.txt"]);
+  assert.equal(kept.code, 0, kept.stderr);
+  const here = await at.there.project.run(["resume", id, "-o", "value.txt"]);
+  assert.equal(here.code, 0, here.stderr);
+  assert.equal(await at.here.read("value.txt"), await at.there.project.read("value.txt"));
+});
+
+Deno.test("resume of a run that is under way there follows it", async () => {
+  await using at = await elsewhere();
+  const { body: { id } } = await at.there.json("/v1/runs", { body: { file: "pause.calls" } });
+  const followed = await at.run(["resume", String(id), "--json"]);
+  assert.equal(followed.code, 0, followed.stderr);
+  assert.equal(JSON.parse(followed.stdout).status, "done");
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Ctrl-C is pressed once `when` has come. */
+async function interrupted(
+  at: Elsewhere,
+  args: readonly string[],
+  when: () => Promise<void>,
+): Promise<RunResult> {
+  const { program, stdout, stderr } = testProgram({
+    cwd: at.here.folder,
+    env: { ...at.here.env, ORRERY_SERVER: at.there.origin, ORRERY_TOKEN: TOKEN },
+  });
+  const listeners: (() => void)[] = [];
+  const code = main(args, {
+    ...program,
+    signals: {
+      addSignalListener: (signal, listener) => void (signal === "SIGINT" && listeners.push(listener)),
+      removeSignalListener: () => {},
+    },
+  });
+  await when();
+  listeners.forEach((press) => press());
+  return { code: await code, stdout: stdout.text, stderr: stderr.text };
+}
