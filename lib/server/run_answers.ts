@@ -19,8 +19,8 @@ export function started(
 ): Response {
   if (wantsEvents(context.request, stream)) return followed(context, run);
   const url = runUrl(run.id);
-  const { id, kind, status, shows } = run;
-  return json({ id, kind, status, shows, url, events: `${url}/events` }, {
+  const { id, kind, status } = run;
+  return json({ id, kind, status, url, events: `${url}/events` }, {
     status: 202,
     headers: { location: url },
   });

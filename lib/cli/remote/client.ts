@@ -14,10 +14,14 @@ import { eventStream } from "../../parse/event_stream.ts";
 import { validateInput } from "../../schema/validate.ts";
 import { SCHEMAS } from "../../server/api/schemas.ts";
 import { EXIT } from "../../service/exit_code.ts";
-import type { Answer, Frame, OpenAsk, RunShows, RunState, TalkState } from "../../service/service.ts";
+import type { Answer, Frame, OpenAsk, RunState, TalkState } from "../../service/service.ts";
 
 /** A run that a server has begun. */
-export type StartedRun = Pick<RunState, "id" | "kind"> & { readonly shows?: RunShows };
+export interface StartedRun {
+  readonly id: string;
+  /** What it tells, from its beginning on. */
+  readonly body?: AsyncIterable<Uint8Array>;
+}
 
 /** What a server said no to, or that none is there; the message names its URL where that says more. */
 export class ServerError extends Error {
@@ -87,12 +91,13 @@ export class ServerClient {
     return `--server ${this.url}`;
   }
 
-  start(body: Readonly<Record<string, unknown>>): Promise<StartedRun> {
-    return this.json("/v1/runs", SCHEMAS.Started, body);
-  }
-
-  resume(id: string, body: Readonly<Record<string, unknown>>): Promise<StartedRun> {
-    return this.json(`/v1/runs/${id}/resume`, SCHEMAS.Started, { ...body, stream: false });
+  /** Begins something, and is told of it from then on: who comes later is not told the pieces of texts that are whole by then. */
+  async begin(path: string, body: Readonly<Record<string, unknown>> | string): Promise<StartedRun> {
+    const asked = typeof body === "string" ? body : { ...body, stream: true };
+    const { headers, body: events } = await this.ask(path, { body: asked });
+    const id = headers["orrery-run"] ?? "";
+    if (!/^[\w:@-][\w.:@-]{0,99}$/.test(id)) throw this.#strange("events of no run");
+    return { id, body: events };
   }
 
   run(id: string): Promise<RunState> {

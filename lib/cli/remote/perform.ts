@@ -20,19 +20,15 @@ export interface WorkThere extends FollowThere, Omit<RunWork, "place" | "kept"> 
   readonly view: RunView;
   /** How messages name what is run. */
   readonly file: string;
-  /** An answer that is being read already. */
-  readonly body?: AsyncIterable<Uint8Array>;
 }
 
 /** Follows a run to its end and delivers its result, as of a run of this process; gives the exit code. */
 export async function performThere(
-  { id, kind, shows: known }: StartedRun,
+  { id, body }: StartedRun,
   work: WorkThere,
 ): Promise<number> {
   const { client, terminal, view, stop, file } = work;
-  const { shows = { endsLine: kind === "document" } } = known === undefined
-    ? await client.run(id)
-    : { shows: known };
+  const { kind, shows = { endsLine: kind === "document" } } = await client.run(id);
   const cwd = workingFolder();
   let status: JournalStatus | undefined;
   async function* events(): AsyncGenerator<RunEvent> {
@@ -42,7 +38,7 @@ export async function performThere(
     });
     using _cancelling = cancelling(id, work);
     let isEnded = false;
-    for await (const event of eventsOf(client.frames(id, { body: work.body }), { ...work, id, stop })) {
+    for await (const event of eventsOf(client.frames(id, { body }), { ...work, id, stop })) {
       yield event;
       isEnded ||= event.type === "run-end";
     }

@@ -51,8 +51,8 @@ export async function resume(
   try {
     const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false });
     const started = decisions === undefined
-      ? { id, kind }
-      : await client.resume(id, { ...decisions, budget, ask: user.canAnswer });
+      ? { id }
+      : await client.begin(`/v1/runs/${id}/resume`, { ...decisions, budget, ask: user.canAnswer });
     return await performThere(started, { client, terminal, flags, view, stop, user, file });
   } finally {
     await view.end();

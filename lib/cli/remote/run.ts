@@ -20,7 +20,7 @@ import { checkResultFile, checkStdout } from "../run/end.ts";
 import { kindByName } from "../run/run.ts";
 import { otherKind, stdinText } from "../run/source.ts";
 import { viewOf } from "../run/view.ts";
-import { type ServerClient, ServerError, type StartedRun } from "./client.ts";
+import { type ServerClient, ServerError } from "./client.ts";
 import { performThere } from "./perform.ts";
 import { serverOf } from "./server.ts";
 
@@ -51,9 +51,7 @@ export async function run(
     const work = { client, terminal, flags, view, stop, user, file };
     if (word === "-") {
       const text = await stdinText(terminal, stop.signal);
-      const { headers, body } = await client.ask("/v1/calls", { body: text });
-      const started: StartedRun = { id: headers["orrery-run"] ?? "", kind: "calls" };
-      return await performThere(started, { ...work, body });
+      return await performThere(await client.begin("/v1/calls", text), work);
     }
     const stdin = () => stdinText(terminal, stop.signal);
     const given = await promptInput(flags, { cwd: workingFolder(), command: "run", stdin });
@@ -66,7 +64,7 @@ export async function run(
     const body = kind === prompt
       ? { path: pathThere(word), profile: flags.profile, input: given.values, texts, ...asked }
       : { file: pathThere(word), ...(kind === document && documentBody(flags, given.values)), ...asked };
-    const started = await client.start(body).catch((error) => {
+    const started = await client.begin("/v1/runs", body).catch((error) => {
       throw kind === prompt ? error : orNotThere(error, word, client);
     });
     return await performThere(started, work);

@@ -126,7 +126,6 @@ const STARTED = objectOf({
   id: TEXT,
   kind: KIND,
   status: STATUS,
-  shows: SHOWS,
   url: { type: "string", description: "Where its state is" },
   events: { type: "string", description: "Where its events are" },
 }, ["id", "kind", "status", "url", "events"]);
