@@ -1,7 +1,7 @@
 // A kind of file that is none of Orrery's: `*.toy`, each line a step. `say TEXT` gives the text, `read FILE` what is in a file.
 import { resolve } from "node:path";
-import { objectOrEmpty, type RunKind } from "../lib/core/core.ts";
-import { performEffect } from "../lib/run/effect.ts";
+import { messageOf, objectOrEmpty, type RunKind } from "../lib/core/core.ts";
+import { EffectError, performEffect } from "../lib/run/effect.ts";
 import { endingRun } from "../lib/run/work_run.ts";
 import type { Kind } from "../lib/service/kinds/kind.ts";
 import type { ReadyRun, StartPlace } from "../lib/service/start/ready_run.ts";
@@ -19,13 +19,17 @@ function ready(start: ReadyRun["start"], { project: { root } }: StartPlace): Rea
         for (const [index, line] of lines.entries()) {
           const [word = "", ...rest] = line.split(" ");
           const step = { key: `line[${index + 1}]`, kind: "step", name: word, input: line } as const;
+          const failure = { message: `${step.key}: cannot ${line}`, code: "error" } as const;
           const perform = async () =>
-            word === "say" ? rest.join(" ") : await Deno.readTextFile(resolve(root, rest.join(" ")));
-          const done = { ...step, isIdempotent: true, keepsFailure: false, perform };
+            word === "say"
+              ? rest.join(" ")
+              : await Deno.readTextFile(resolve(root, rest.join(" "))).catch(() => {
+                throw new EffectError(failure, { isKept: false });
+              });
           try {
-            value += await performEffect(run, done);
-          } catch {
-            return { status: "failed", error: `${step.key}: cannot ${line}`, keepAs: "stopped" };
+            value += await performEffect(run, { ...step, isIdempotent: true, perform });
+          } catch (error) {
+            return { status: "failed", error: messageOf(error), keepAs: "stopped" };
           }
         }
         return { status: "done", value };
@@ -44,5 +48,17 @@ export const toy: Kind = {
         return ready({ kind: NAME, file, input: { text }, files: [{ path: file, text }] }, at);
       },
       again: ({ run }, at) => Promise.resolve(ready(run, at)),
+    }),
+  check: () =>
+    Promise.resolve({
+      async check({ named, found }, { places, report }) {
+        for (const path of [...named, ...found]) {
+          const lines = (await places.read(path, NAME) ?? "").trim().split("\n");
+          for (const [index, line] of lines.entries()) {
+            if (/^(say|read) ./.test(line)) continue;
+            report.add({ kind: NAME, path, line: index + 1, message: `expected say or read, found ${line}` });
+          }
+        }
+      },
     }),
 };

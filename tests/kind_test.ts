@@ -34,6 +34,11 @@ Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and sho
   assert.deepEqual([replayed.code, replayed.stdout], [0, "onetwo\n"]);
   await project.write("a.toy", "say other\n");
   assert.match((await orrery("run", "a.toy", "--replay", "a.jsonl")).stderr, /is not what was recorded/);
+
+  const problem = "broken.toy:2:1: error: expected say or read, found sing two\n";
+  const checked = await orrery("check", "broken.toy");
+  assert.deepEqual([checked.code, checked.stderr], [2, `${problem}1 file, 1 error, 0 warnings\n`]);
+  assert.deepEqual((await orrery("check")).stderr, `${problem}2 files, 1 error, 0 warnings\n`);
 });
 
 Deno.test("the same kind over HTTP", async () => {
@@ -58,6 +63,12 @@ Deno.test("the same kind over HTTP", async () => {
   await project.write("two.txt", "two");
   assert.equal((await server.json(`/v1/runs/${id}/resume`, { body: {} })).status, 202);
   assert.equal((await ended(id)).value, "onetwo");
+  const code = "E900";
+  const { body: { problems } } = await server.json("/v1/check", { body: { files: ["broken.toy"] } });
+  const problem = { code, severity: "error", message: "expected say or read, found sing two", column: 1 };
+  assert.deepEqual(problems, [{ ...problem, file: "broken.toy", line: 2 }]);
+  const posted = await server.json("/v1/check", { body: { name: "new.toy", text: "sing two" } });
+  assert.deepEqual(posted.body.problems, [{ ...problem, file: "new.toy", line: 1 }]);
   const other = await server.json("/v1/runs", { body: { file: "a.toys" } });
   assert.match(
     String(other.body.detail),

@@ -9,10 +9,10 @@ import { problemFrame, problemPlainLine } from "../render/error_frame.ts";
 import { counted } from "../render/run_tally.ts";
 import { type ProblemRule, problemsGithub, problemsSarif, type ToldProblem } from "../render/problems.ts";
 import { checkFiles } from "../service/check/check.ts";
-import type { DocumentFlags } from "../service/kinds/document/check.ts";
+import type { Kind } from "../service/kinds/kind.ts";
 import { CheckPlaces } from "../service/check/places.ts";
 import { CheckReport, type ReportedProblem, toldProblem } from "../service/check/report.ts";
-import { checkTargets } from "../service/check/targets.ts";
+import { type CheckFlags, checkTargets } from "../service/check/targets.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { promptInput } from "../service/input/prompt_input.ts";
 import { textsOf } from "../service/kinds/document/ready.ts";
@@ -30,6 +30,7 @@ import { jsonPage } from "./page.ts";
 export async function check(
   { words, flags }: ParsedCommand<typeof COMMANDS.check>,
   terminal: Terminal,
+  kinds: readonly Kind[],
 ): Promise<number> {
   const cwd = workingFolder();
   // A check calls no gadget and asks nobody: what is granted makes no difference. What gadgets say of themselves is found out in processes that
@@ -41,12 +42,12 @@ export async function check(
     "trust-code": false,
     ...flags,
   });
-  const documentFlags = await checkFlags(flags, { cwd, terminal, grants });
+  const checkFlags = await flagsOf(flags, { cwd, terminal, grants });
   const report = new CheckReport();
   await using places = new CheckPlaces({ cwd, grants, report, model: flags.model, exclude: flags.exclude });
   const named = words.length > 0 ? words : [places.rootOf(cwd)];
-  const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }), places });
-  const notLoaded = await checkFiles(targets, { places, report, flags: documentFlags });
+  const targets = await checkTargets(named, { cwd, files: hostFiles({ root: cwd }), places, kinds });
+  await checkFiles(targets, { kinds, places, report, flags: checkFlags });
   for (const path of targets.tests) {
     const text = await hostFiles({ root: cwd }).readText(path);
     report.file(path, text);
@@ -54,20 +55,18 @@ export async function check(
     const read = /\.document-test\./.test(path) ? readDocumentTests : readConversationTests; // as before they run
     await report.unlessProblems<unknown>(read({ text, file: path, path }), [cwd], "test");
   }
-  return await writeReport(report, { flags, terminal, cwd, notLoaded });
+  return await writeReport(report, { flags, terminal, cwd });
 }
 
-type CheckFlags = ParsedCommand<typeof COMMANDS.check>["flags"];
-
-/** What the flags say of documents. @throws {UsageError}, {FileError} */
-async function checkFlags(
-  flags: CheckFlags,
+/** What the flags say of the files. @throws {UsageError}, {FileError} */
+async function flagsOf(
+  flags: ParsedCommand<typeof COMMANDS.check>["flags"],
   { cwd, terminal, grants }: {
     readonly cwd: string;
     readonly terminal: Terminal;
     readonly grants: RunGrants;
   },
-): Promise<DocumentFlags> {
+): Promise<CheckFlags> {
   const stdin = () => stdinText(terminal, interruptible(terminal).signal);
   const { values } = await promptInput(flags, { cwd, command: "check", stdin });
   const mode = MERGE_MODES.find((each) => each === flags.mode);
@@ -88,14 +87,12 @@ interface WriteReportOptions {
   readonly terminal: Terminal;
   /** Files are named from it. */
   readonly cwd: string;
-  /** How many modules of prompts were not looked at. */
-  readonly notLoaded: number;
 }
 
 /** Tells what a check found: text on stderr, every other format on stdout. Gives the exit code. */
 async function writeReport(
   report: CheckReport,
-  { flags: { format, quiet }, terminal: { stdout, stderr }, cwd, notLoaded }: WriteReportOptions,
+  { flags: { format, quiet }, terminal: { stdout, stderr }, cwd }: WriteReportOptions,
 ): Promise<number> {
   const problems = report.problems();
   const told = () => problems.map((each) => toldProblem(cwd, each));
@@ -116,7 +113,9 @@ async function writeReport(
           : problemPlainLine(typed),
       );
     }
-    if (!quiet) lines.push(summary(problems, { files: report.paths.length, notLoaded }));
+    if (!quiet) {
+      lines.push(summary(problems, { files: report.paths.length, notLoaded: report.notLoaded.size }));
+    }
     await stderr.write(lines.join(""));
   }
   return problems.some(({ found }) => found.severity === "error") ? EXIT.usage : EXIT.ok;

@@ -174,6 +174,7 @@ function serviceOf(options: ProjectServiceOptions): Service {
       root,
       grants,
       secrets,
+      kinds,
       settings: async () => (await hold.current()).project,
       catalog: async () => (await hold.current()).catalog,
       accepted: async () => (await hold.current()).accepted,

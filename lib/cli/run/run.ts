@@ -152,8 +152,8 @@ export function kindByName(word: string, kinds: readonly Kind[]): Kind | undefin
     const path = word.replace(/^(\.\/)?prompts\//, "").replace(/\.prompt(\.md)?$/, "");
     throw new UsageError(`A prompt is named by its path, not by its file: orrery run ${path}`, "run");
   }
-  if (/\.ctx$/i.test(word)) {
-    const source = word.slice(0, -".ctx".length);
+  if (kinds.some(({ file }) => file?.isResult?.(word))) {
+    const source = word.slice(0, word.lastIndexOf("."));
     throw new UsageError(
       `${JSON.stringify(word)} is the result of a document: run the document itself, orrery run ${source}.md`,
       "run",

@@ -3,7 +3,6 @@ import { foldName } from "../../catalog/catalog.ts";
 import { COMMAND_NAMES } from "../../catalog/config/config.ts";
 import { readConfig, type WrittenConfig } from "../../catalog/config/read.ts";
 import {
-  byPlace,
   didYouMean,
   FileError,
   isInside,
@@ -12,33 +11,29 @@ import {
   PermissionRefused,
   ProblemsError,
 } from "../../core/core.ts";
-import { checkAgent } from "../../check/check_agent.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { readAgentFile } from "../../parse/agent/read.ts";
 import { configuredServers } from "../../project/configured_servers.ts";
 import { modelProblem } from "../../project/models.ts";
 import { collectionSources } from "../../project/project_collection.ts";
 import { fileProblem } from "../../retrieval/index_documents.ts";
-import { agentNeeds } from "../talks/needs.ts";
-import { checkCalls } from "../kinds/calls/check.ts";
-import { checkDocuments, type DocumentFlags } from "../kinds/document/check.ts";
 import type { CheckPlace, CheckPlaces } from "./places.ts";
-import { checkPrompts } from "../kinds/prompt/check.ts";
 import type { CheckReport } from "./report.ts";
-import type { CheckTargets } from "./targets.ts";
+import type { CheckOptions, CheckTargets } from "./targets.ts";
+import type { Kind } from "../kinds/kind.ts";
 
-/** Looks at files of all kinds. Gives how many modules of prompts were not looked at. */
+/** Looks at files of all kinds. */
 export async function checkFiles(
   targets: CheckTargets,
-  { places, report, flags }: {
-    readonly places: CheckPlaces;
-    readonly report: CheckReport;
-    readonly flags: DocumentFlags;
-  },
-): Promise<number> {
-  await checkDocuments(targets, { places, report, flags });
-  for (const path of targets.calls) await checkCalls(path, { places, report });
-  for (const path of targets.agents) await checkAgentFile(path, { places, report, ...flags });
+  { kinds, ...options }: CheckOptions & { readonly kinds: readonly Kind[] },
+): Promise<void> {
+  const { places, report } = options;
+  const ofProject = kinds.filter(({ file }) => file?.isOfProject);
+  const check = async (kind: Kind): Promise<void> => {
+    const files = targets.of(kind);
+    for (const path of files.named) files.found.delete(path);
+    await (await kind.check?.())?.check(files, options);
+  };
+  for (const kind of kinds) if (!ofProject.includes(kind)) await check(kind);
   for (const path of targets.collections) {
     const place = await places.of(dirname(path));
     const message = place && await checkCollection(path, { place, report });
@@ -50,34 +45,7 @@ export async function checkFiles(
   for (const root of new Set([...[...targets.settings].map(dirname), ...roots])) {
     await checkSettings(root, { places, report });
   }
-  return await checkPrompts(targets, { places, report });
-}
-
-/**
- * Tells what is wrong with an agent file, what a run of it would lack, and what in it is likely not meant. What a run may still be given, such
- * as a grant, is a warning, unless the command `isGranting`.
- */
-async function checkAgentFile(
-  path: string,
-  { places, report, isGranting }: {
-    readonly places: CheckPlaces;
-    readonly report: CheckReport;
-    readonly isGranting: boolean;
-  },
-): Promise<void> {
-  const text = await places.read(path, "agent");
-  if (text === undefined) return;
-  const problems = await checkAgent(text, { file: path });
-  const { agent } = await readAgentFile(text, { file: path });
-  const place = agent && await places.of(dirname(path));
-  const needs = agent === undefined || place === undefined ? [] : await agentNeeds(agent, place.meets);
-  const lacking = needs.map(({ isOpen, severity, ...need }) => ({
-    ...need,
-    severity: isOpen && !isGranting ? "warning" as const : severity,
-  }));
-  for (const { path: part, message, file: _file, ...problem } of [...problems, ...lacking].sort(byPlace)) {
-    report.add({ kind: "agent", path, ...problem, message: `${part}: ${message}` });
-  }
+  for (const kind of ofProject) await check(kind);
 }
 
 type Path = readonly (string | number)[];

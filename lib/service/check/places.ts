@@ -1,3 +1,4 @@
+import type { FoundProblem } from "./report.ts";
 import { dirname, join } from "node:path";
 import { compileGlob } from "../../../gadgets/_glob.ts";
 import {
@@ -28,7 +29,7 @@ import {
 import { silentModel } from "../../run/turn/noted_model.ts";
 import { agentMeets } from "../talks/agent.ts";
 import type { AgentMeets, AgentNeedsOptions } from "../talks/needs.ts";
-import type { CheckedKind, CheckReport } from "./report.ts";
+import type { CheckReport } from "./report.ts";
 
 /** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {
@@ -68,7 +69,7 @@ export class CheckPlaces implements AsyncDisposable {
   }
 
   /** The text of a file that is checked; undefined where it cannot be read, which is told. */
-  async read(path: string, kind: CheckedKind): Promise<string | undefined> {
+  async read(path: string, kind: FoundProblem["kind"]): Promise<string | undefined> {
     const { report } = this.#options;
     report.file(path);
     try {

@@ -7,7 +7,8 @@ import { resolve } from "node:path";
 
 /** Something that was found. */
 export interface FoundProblem {
-  readonly kind: CheckedKind;
+  /** One without codes of its own has those of 9. */
+  readonly kind: CheckedKind | (string & Record<never, never>);
   /** Absolute; empty for what is in no file. */
   readonly path: string;
   readonly line: number;
@@ -32,6 +33,8 @@ export interface ReportedProblem {
 export class CheckReport {
   readonly #files = new Map<string, Map<string, FoundProblem>>([["", new Map()]]);
   readonly #texts = new Map<string, string>();
+  /** Modules of prompts that were not looked at. */
+  readonly notLoaded: Set<string> = new Set();
 
   /** A file is looked at. @param text what is in it, where that is at hand */
   file(path: string, text?: string): void {
@@ -52,7 +55,7 @@ export class CheckReport {
   async unlessProblems<Given>(
     given: Promise<Given>,
     folders: readonly [string, ...string[]],
-    kind: CheckedKind = "settings",
+    kind: FoundProblem["kind"] = "settings",
   ): Promise<Given | undefined> {
     try {
       return await given;
@@ -107,7 +110,7 @@ export class CheckReport {
 // what to do where the message does not say it. What each code is called and means stands in lib/help/exit-codes.md.
 
 /** What a problem is found in. */
-export type CheckedKind = keyof typeof FIRST_DIGITS;
+type CheckedKind = keyof typeof FIRST_DIGITS;
 
 /** What the codes of each kind of problem begin with. */
 const FIRST_DIGITS = {
@@ -159,10 +162,10 @@ const RULES: readonly (readonly [code: string, says: RegExp, hint?: string])[] =
 
 /** What a message is about. An error and a warning of one kind differ in the letter of their codes; everything else of a kind has its code 00. */
 export function ruleOf(
-  kind: CheckedKind,
+  kind: FoundProblem["kind"],
   { severity, message, code }: Pick<FoundProblem, "severity" | "message" | "code">,
 ): ProblemRule {
-  const first = FIRST_DIGITS[kind];
+  const first = new Map<string, string>(Object.entries(FIRST_DIGITS)).get(kind) ?? "9";
   const [number = `${first}00`, , hint] = code === undefined
     ? RULES.find(([each, says]) => each.startsWith(first) && says.test(message)) ?? []
     : [code.slice(1)];
@@ -203,7 +206,7 @@ interface PlacedProblem extends Pick<ProblemJson, "message"> {
 
 /** A problem of something that was looked at. @param file relative to the root */
 export function problemJson(
-  kind: CheckedKind,
+  kind: FoundProblem["kind"],
   file: string,
   { severity = "error", line, column = 1, message, hint }: PlacedProblem,
 ): ProblemJson {

@@ -1,23 +1,48 @@
+import type { MergeMode } from "../../parse/document/operation.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { kindOfFile } from "../kinds/kinds.ts";
+import type { CheckReport } from "./report.ts";
 import { basename, dirname, relative, resolve } from "node:path";
 import { FileError, type Files } from "../../core/core.ts";
 import { realPath } from "../../host/paths.ts";
-import { isAgentName } from "../../parse/agent/agent.ts";
 import type { CheckPlaces } from "./places.ts";
 import { UsageError } from "../exit_code.ts";
-import { isDocumentName } from "../kinds/document/found.ts";
 import { walkFiles } from "../project_files.ts";
+
+/** What the command line says of the files that are checked. */
+export interface CheckFlags {
+  /** Of documents: what they are asked, and their values. */
+  readonly prompt?: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** Files as they were typed. */
+  readonly blocks: readonly { readonly file: string; readonly reference: string }[];
+  readonly model?: string;
+  readonly mode?: MergeMode;
+  /** Some flag says what may be done: then what is not granted is an error, as for a run. Else a warning. */
+  readonly isGranting: boolean;
+  /** Some flag gives values: then those that are missing are errors. */
+  readonly isGiving: boolean;
+}
+
+/** What files are checked with. */
+export interface CheckOptions {
+  readonly places: CheckPlaces;
+  readonly report: CheckReport;
+  readonly flags: CheckFlags;
+}
+
+/** Files of a kind that are checked, absolute and real. */
+export interface CheckedFiles {
+  /** Whatever is in them. */
+  readonly named: Set<string>;
+  /** Below folders: their names say that they may be some. */
+  readonly found: Set<string>;
+  /** What else is checked. */
+  readonly targets: Pick<CheckTargets, "folders" | "settings">;
+}
 
 /** What is to be checked. All paths are absolute and real. */
 export class CheckTargets {
-  /** Files that were named as documents, whatever is in them. */
-  readonly documents: Set<string> = new Set();
-  /** Markdown files of folders: some of them are documents. */
-  readonly candidates: Set<string> = new Set();
-  readonly calls: Set<string> = new Set();
-  /** Agent files of conversations. */
-  readonly agents: Set<string> = new Set();
-  /** Files of prompts. */
-  readonly prompts: Set<string> = new Set();
   /** `orrery.yaml` and `.mcp.json`. */
   readonly settings: Set<string> = new Set();
   /** Collections and modules. */
@@ -25,23 +50,28 @@ export class CheckTargets {
   readonly tests: Set<string> = new Set();
   /** Folders whose projects are looked at for what their settings and prompts say. */
   readonly folders: Set<string> = new Set();
+  readonly #files = new Map<Kind, CheckedFiles>();
+
+  of(kind: Kind): CheckedFiles {
+    const files = this.#files.get(kind) ?? { named: new Set(), found: new Set(), targets: this };
+    this.#files.set(kind, files);
+    return files;
+  }
 }
 
-type Kind = keyof CheckTargets;
+/** What is no kind of its own; the name tells it. */
+const OTHERS = [
+  ["settings", /^(orrery\.yaml|\.mcp\.json)$/],
+  ["collections", /\.(collection|module)\.ya?ml$/i],
+  ["tests", /\.(conversation|document)-test\.ya?ml$/],
+] as const;
 
-/** By its name, which tells what a file is; a document of a folder is only a candidate. */
-const KINDS: readonly (readonly [Kind, (name: string) => boolean])[] = [
-  ["settings", (name) => name === "orrery.yaml" || name === ".mcp.json"],
-  ["prompts", (name) => /\.prompt(\.md)?$/.test(name)],
-  ["documents", (name) => /\.(md|ctx)$/i.test(name)],
-  ["calls", (name) => /\.calls$/i.test(name)],
-  ["agents", isAgentName],
-  ["collections", (name) => /\.(collection|module)\.ya?ml$/i.test(name)],
-  ["tests", (name) => /\.(conversation|document)-test\.ya?ml$/.test(name)],
-];
-
-function kindNamed(name: string): Kind | undefined {
-  return KINDS.find(([, fits]) => fits(name))?.[0];
+/** Where names are looked for. */
+interface TargetOptions {
+  readonly cwd: string;
+  readonly files: Files;
+  readonly places: Pick<CheckPlaces, "exclusion">;
+  readonly kinds: readonly Kind[];
 }
 
 /**
@@ -49,67 +79,61 @@ function kindNamed(name: string): Kind | undefined {
  *
  * @throws {UsageError} with every word that names nothing that can be checked
  */
-export async function checkTargets(
-  words: readonly string[],
-  { cwd, files, places }: {
-    readonly cwd: string;
-    readonly files: Files;
-    readonly places: Pick<CheckPlaces, "exclusion">;
-  },
-): Promise<CheckTargets> {
-  const found = new CheckTargets();
+export async function checkTargets(words: readonly string[], options: TargetOptions): Promise<CheckTargets> {
+  const targets = new CheckTargets();
   const wrong: string[] = [];
   for (const word of words) {
-    const path = realPath(resolve(cwd, word));
-    const kind = await kindOf(word, { path, files });
-    if (typeof kind !== "string") wrong.push(kind.problem);
-    else if (kind === "folders") await addFolder(path, { found, files, places });
-    else found[kind].add(path);
+    const path = realPath(resolve(options.cwd, word));
+    const there = await kindAt(path, options.files);
+    if (there === undefined) wrong.push(`Cannot check ${JSON.stringify(word)}: it is not there`);
+    else if (there === "folder") await addFolder(path, targets, options);
+    else {
+      const set = setOf(path, "named", { targets, ...options });
+      if (set === undefined) wrong.push(otherKind(word, options.kinds));
+      set?.add(path);
+    }
   }
   if (wrong.length > 0) throw new UsageError(wrong, "check");
-  for (const path of found.documents) found.candidates.delete(path);
-  return found;
+  return targets;
+}
+
+function otherKind(word: string, kinds: readonly Kind[]): string {
+  const files = kinds.flatMap(({ file }) => file?.words ?? []);
+  return `Cannot check ${JSON.stringify(word)}: expected ${
+    files.join(", ")
+  }, a collection (.collection.yml), ` +
+    "tests (.conversation-test.yml, .document-test.yml), orrery.yaml or a folder";
 }
 
 async function addFolder(
   folder: string,
-  { found, files, places }: {
-    readonly found: CheckTargets;
-    readonly files: Files;
-    readonly places: Pick<CheckPlaces, "exclusion">;
-  },
+  targets: CheckTargets,
+  { files, places, kinds }: TargetOptions,
 ): Promise<void> {
-  const kindBelow = (name: string): Kind | undefined => {
-    const kind = kindNamed(name);
-    if (kind === "documents") return isDocumentName(name) ? "candidates" : undefined;
-    return kind;
-  };
+  const setBelow = (name: string) => setOf(name, "found", { targets, kinds });
   const isExcluded = await places.exclusion(folder);
-  found.folders.add(folder);
-  for (
-    const path of await walkFiles(folder, { files, isWanted: (name) => kindBelow(name) !== undefined })
-  ) {
-    const kind = kindBelow(basename(path)) ?? "candidates";
-    const isDraft = kind === "prompts" && /(?:^|[\\/])_/.test(relative(folder, path)); // nobody looks for it
+  targets.folders.add(folder);
+  for (const path of await walkFiles(folder, { files, isWanted: (name) => setBelow(name) !== undefined })) {
+    const isDraft = kindOfFile(path, kinds)?.file?.isDraft?.(relative(folder, path)) === true;
     if (isDraft || isExcluded(path)) continue;
-    found[kind].add(path);
-    if (kind === "settings") found.folders.add(dirname(path));
+    const set = setBelow(path);
+    set?.add(path);
+    if (set === targets.settings) targets.folders.add(dirname(path));
   }
 }
 
-async function kindOf(
-  word: string,
-  { path, files }: { readonly path: string; readonly files: Files },
-): Promise<Kind | { readonly problem: string }> {
-  const there = await kindAt(path, files);
-  if (there === undefined) return { problem: `Cannot check ${JSON.stringify(word)}: it is not there` };
-  if (there === "folder") return "folders";
-  return kindNamed(basename(path)) ?? {
-    problem:
-      `Cannot check ${JSON.stringify(word)}: expected a document (.md), a call file (.calls), an agent ` +
-      "(.agent.yml, .agent.yaml), a prompt (.prompt.md, .prompt), a collection (.collection.yml), tests " +
-      "(.conversation-test.yml, .document-test.yml), orrery.yaml or a folder",
-  };
+/** Where a file belongs; undefined for one that nobody checks. */
+function setOf(
+  path: string,
+  how: "named" | "found",
+  { targets, kinds }: { readonly targets: CheckTargets; readonly kinds: readonly Kind[] },
+): Set<string> | undefined {
+  const name = basename(path);
+  const other = OTHERS.find(([, fits]) => fits.test(name));
+  if (other !== undefined) return targets[other[0]];
+  const kind = kindOfFile(name, kinds) ??
+    (how === "named" ? kinds.find(({ file }) => file?.isResult?.(name)) : undefined);
+  return kind && targets.of(kind)[how];
 }
 
 async function kindAt(path: string, files: Files): Promise<"file" | "folder" | "other" | undefined> {

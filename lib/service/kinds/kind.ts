@@ -1,6 +1,7 @@
 // What a kind of file and of run is: everything that commands and the service do with one goes through its row of the table (`kinds.ts`). A row
 // is light; what does the work is loaded when it is wanted, since how fast a run starts counts.
 import type { RunStart } from "../../core/core.ts";
+import type { CheckedFiles, CheckOptions } from "../check/targets.ts";
 import type { StartRun } from "../service.ts";
 import type { BegunRun, ReadyRun, ShownResult, StartPlace } from "../start/ready_run.ts";
 
@@ -12,6 +13,8 @@ export interface Kind {
   readonly file?: KindFiles;
   /** How its runs begin, and go on. */
   readonly run?: () => Promise<KindRuns>;
+  /** What is wrong with its files. */
+  readonly check?: () => Promise<KindChecks>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
   readonly goesOn?: (id: string) => string;
   /** What is seen of its runs while they go on. Default: what a model says meanwhile. */
@@ -24,12 +27,24 @@ export interface KindFiles {
   readonly words: string;
   /** Whether a file of this name is one. */
   is(name: string): boolean;
+  /** Whether one of this name is what a run leaves: it is checked as one, and not run. */
+  isResult?(name: string): boolean;
+  /** Whether one is passed over where a folder is looked through, by its path from there. */
+  isDraft?(path: string): boolean;
+  /** The settings of a project say where they are: they are checked behind those. */
+  readonly isOfProject?: true;
   /** What is done with one, where none is started by itself. */
   readonly instead?: string;
 }
 
 /** A file that somebody wishes to run, named from the root of its project. */
 export type FileWish = Extract<StartRun, { readonly kind: "file" }>;
+
+/** How the files of a kind are looked at. */
+export interface KindChecks {
+  /** Tells the report what is wrong with them, running nothing. */
+  check(files: CheckedFiles, options: CheckOptions): Promise<void>;
+}
 
 /** The runs of a kind. */
 export interface KindRuns {

@@ -1,5 +1,7 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
-import { basename, resolve } from "node:path";
+import type { Kind } from "../kinds/kind.ts";
+import { eitherOf, kindOfFile } from "../kinds/kinds.ts";
+import { resolve } from "node:path";
 import {
   type Catalog,
   didYouMean,
@@ -19,7 +21,6 @@ import type { ProjectSettings } from "../../project/project.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
 import { checkFiles } from "../check/check.ts";
 import { CheckPlaces } from "../check/places.ts";
-import { checkPromptText } from "../kinds/prompt/check.ts";
 import { CheckReport, problemJson, toldProblem } from "../check/report.ts";
 import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
@@ -55,6 +56,7 @@ export interface LookMeans {
   accepted(): Promise<boolean>;
   /** What every run may do. */
   readonly grants: RunGrants;
+  readonly kinds: readonly Kind[];
   /** What must not be shown. */
   readonly secrets: Pick<Secrets, "maskJson">;
 }
@@ -64,7 +66,9 @@ const OF_PROMPTS = ["prompts", "tactics", "profiles", "problems"] as const satis
 const NO_PROMPTS = { prompts: [], tactics: [], profiles: [], problems: [] };
 
 /** Makes it. */
-export function openLook({ root, settings, catalog, prompts, accepted, grants, secrets }: LookMeans): Look {
+export function openLook(
+  { root, settings, catalog, prompts, accepted, grants, secrets, kinds }: LookMeans,
+): Look {
   const masked = <Data>(data: Data): Data => secrets.maskJson(data);
 
   /** The file of a path, links followed. */
@@ -154,7 +158,7 @@ export function openLook({ root, settings, catalog, prompts, accepted, grants, s
     },
     async check(wanted) {
       try {
-        return await checkData(wanted, { root });
+        return await checkData(wanted, { root, kinds });
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         throw fieldError("files", error.message);
@@ -273,59 +277,38 @@ const NO_FLAGS = { values: {}, blocks: [], isGranting: false, isGiving: false };
 /** Finds mistakes, running nothing: in files of the project, in all of it, or in a text. @throws {ServiceError} `invalid`, `outside` */
 async function checkData(
   wanted: CheckWanted,
-  { root }: { readonly root: string },
+  { root, kinds }: Pick<LookMeans, "root" | "kinds">,
 ): Promise<readonly ProblemJson[]> {
   const report = new CheckReport();
-  const posted = "text" in wanted ? postedFile(wanted.text, root) : undefined;
-  const texts = new Map(posted === undefined ? [] : [[posted.path, posted.text]]);
+  const posted = "text" in wanted ? wanted.text : undefined;
+  const path = posted && postedPath(posted.name, { root, kinds });
+  const texts = new Map(posted && path ? [[path, posted.text]] : []);
   await using places = new CheckPlaces({ cwd: root, grants: NO_GRANTS, report, texts });
-  const targets = posted === undefined
-    ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], { root, places })
+  const targets = path === undefined
+    ? await namedTargets("files" in wanted ? wanted.files ?? [] : [], { root, places, kinds })
     : new CheckTargets();
-  if (posted !== undefined) targets[posted.kind].add(posted.path);
-  if (posted?.kind === "prompts") await checkPromptText(posted.path, { text: posted.text, report });
-  else await checkFiles(targets, { places, report, flags: NO_FLAGS });
+  const kind = path && kindOfFile(path, kinds);
+  if (path && kind) targets.of(kind).named.add(path);
+  await checkFiles(targets, { kinds, places, report, flags: NO_FLAGS });
   return report.problems().map((problem) => toldProblem(root, problem));
 }
 
 async function namedTargets(
   files: readonly string[],
-  { root, places }: { readonly root: string; readonly places: CheckPlaces },
+  { root, places, kinds }: Pick<LookMeans, "root" | "kinds"> & { readonly places: CheckPlaces },
 ): Promise<CheckTargets> {
   const words = files.map((file) => fileInProject(file, { root, field: "files" }));
   return await checkTargets(words.length === 0 ? [root] : words, {
     cwd: root,
     files: hostFiles({ root }),
     places,
+    kinds,
   });
 }
 
-interface PostedFile {
-  /** Absolute: where it would be in the project. */
-  readonly path: string;
-  readonly text: string;
-  readonly kind: "documents" | "calls" | "agents" | "prompts";
-}
-
-function postedFile(
-  { name, text }: { readonly name: string; readonly text: string },
-  root: string,
-): PostedFile {
+/** Where the text would be in the project: absolute. @throws {ServiceError} `invalid`, `outside` */
+function postedPath(name: string, { root, kinds }: Pick<LookMeans, "root" | "kinds">): string {
   const path = resolve(root, fileInProject(name, { root, field: "name" }));
-  const kind = kindOf(name);
-  if (kind !== undefined) return { path, text, kind };
-  throw fieldError(
-    "name",
-    `name: found ${
-      JSON.stringify(name)
-    }, expected that of a document (.md), a call file (.calls), an agent ` +
-      "(.agent.yml, .agent.yaml) or a prompt (.prompt.md, .prompt)",
-  );
-}
-
-function kindOf(name: string): PostedFile["kind"] | undefined {
-  if (/\.prompt(\.md)?$/.test(name)) return "prompts";
-  if (/\.md$/i.test(name)) return "documents";
-  if (/\.calls$/i.test(name)) return "calls";
-  return isAgentName(basename(name)) ? "agents" : undefined;
+  if (kindOfFile(name, kinds) !== undefined) return path;
+  throw fieldError("name", `name: found ${JSON.stringify(name)}, expected that of ${eitherOf(kinds)}`);
 }

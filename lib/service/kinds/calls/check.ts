@@ -1,3 +1,4 @@
+import type { CheckedFiles, CheckOptions } from "../../check/targets.ts";
 import { dirname } from "node:path";
 import {
   type Catalog,
@@ -13,15 +14,16 @@ import { PLACEHOLDER, strangeResult } from "../../../run/calls/gadget.ts";
 import type { Issue } from "../../../schema/issue.ts";
 import { TextValue, undecided } from "../../../schema/text_value.ts";
 import { settledIssues } from "../../../schema/validate.ts";
-import type { CheckPlace, CheckPlaces } from "../../check/places.ts";
-import type { CheckReport, FoundProblem } from "../../check/report.ts";
+import type { CheckPlace } from "../../check/places.ts";
+import type { FoundProblem } from "../../check/report.ts";
 import { graphOfCalls } from "./graph.ts";
 
-/** Tells what is wrong with a call file: what cannot be read, what never runs, unknown gadgets, arguments that do not fit. */
-export async function checkCalls(
-  path: string,
-  { places, report }: { readonly places: CheckPlaces; readonly report: CheckReport },
-): Promise<void> {
+/** Tells what is wrong with call files: what cannot be read, what never runs, unknown gadgets, arguments that do not fit. */
+export async function check({ named, found }: CheckedFiles, options: CheckOptions): Promise<void> {
+  for (const path of [...named, ...found]) await checkCalls(path, options);
+}
+
+async function checkCalls(path: string, { places, report }: CheckOptions): Promise<void> {
   report.file(path);
   const place = await places.of(dirname(path));
   if (place === undefined) return;

@@ -9,5 +9,6 @@ export const conversation: Kind = {
     is: isAgentName,
     instead: "an agent is talked to: begin a conversation with it",
   },
+  check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   goesOn: () => "is a conversation, which goes on with a message or with retry",
 };

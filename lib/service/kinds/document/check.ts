@@ -1,49 +1,28 @@
+import type { CheckedFiles, CheckFlags, CheckOptions } from "../../check/targets.ts";
 import { checkDocument } from "../../../check/check_document.ts";
 import type { CheckedDocument, DocumentCommandInput, FileProblem } from "../../../check/check_options.ts";
 import { dirname, resolve } from "node:path";
 import { hostFiles } from "../../../host/files/files.ts";
 import type { DocumentTree } from "../../../parse/document/tree.ts";
-import type { MergeMode } from "../../../parse/document/operation.ts";
 import { readOperation } from "../../../parse/document/read_operation.ts";
-import type { CheckPlace, CheckPlaces } from "../../check/places.ts";
+import type { CheckPlace } from "../../check/places.ts";
 import type { CheckReport } from "../../check/report.ts";
-import type { CheckTargets } from "../../check/targets.ts";
 import { maybeDocument } from "./found.ts";
 import { documentPath, homeCheck, placeHome } from "../../../project/document/place.ts";
-
-/** What the command line says of every document. */
-export interface DocumentFlags {
-  readonly prompt?: string;
-  readonly values: Readonly<Record<string, string>>;
-  /** Files as they were typed. */
-  readonly blocks: readonly { readonly file: string; readonly reference: string }[];
-  readonly model?: string;
-  readonly mode?: MergeMode;
-  /** Some flag says what may be done: then what is not granted is an error, as for a run. Else a warning. */
-  readonly isGranting: boolean;
-  /** Some flag gives values: then those that are missing are errors. */
-  readonly isGiving: boolean;
-}
-
-interface CheckDocumentsOptions {
-  readonly places: CheckPlaces;
-  readonly report: CheckReport;
-  readonly flags: DocumentFlags;
-}
 
 /**
  * Checks the documents that were named, and those that were found. A document that is found and that another one imports or runs is looked at
  * as a part of that one: its references may lead to blocks of the other.
  */
-export async function checkDocuments(
-  { documents, candidates }: Pick<CheckTargets, "documents" | "candidates">,
-  options: CheckDocumentsOptions,
+export async function check(
+  { named, found: candidates }: CheckedFiles,
+  options: CheckOptions,
 ): Promise<void> {
   const found = await foundDocuments(candidates);
   const parts = new Set<string>();
   for (const [path, tree] of found) for (const used of await usedBy(path, tree)) parts.add(used);
   const entries = [...found.keys()].filter((path) => !parts.has(path));
-  for (const path of [...documents, ...entries]) await checkOne(path, options);
+  for (const path of [...named, ...entries]) await checkOne(path, options);
   for (const path of found.keys()) if (!options.report.has(path)) await checkOne(path, options);
 }
 
@@ -68,7 +47,7 @@ async function usedBy(path: string, { nodes }: DocumentTree): Promise<readonly s
   return used.filter((other) => other !== path);
 }
 
-async function checkOne(path: string, { places, report, flags }: CheckDocumentsOptions): Promise<void> {
+async function checkOne(path: string, { places, report, flags }: CheckOptions): Promise<void> {
   report.file(path);
   const place = await places.of(dirname(path));
   if (place === undefined) return;
@@ -101,7 +80,7 @@ function addProblem(
   { checked: { entry }, place, flags, report }: {
     readonly checked: CheckedDocument;
     readonly place: CheckPlace;
-    readonly flags: DocumentFlags;
+    readonly flags: CheckFlags;
     readonly report: CheckReport;
   },
 ): void {

@@ -4,7 +4,12 @@ import { prompt } from "../prompt/prompt.ts";
 /** Markdown that is run. */
 export const document: Kind = {
   name: "document",
-  file: { words: "a document (.md)", is: (name) => /\.md$/i.test(name) && !prompt.file.is(name) },
+  file: {
+    words: "a document (.md)",
+    is: (name) => /\.md$/i.test(name) && !prompt.file.is(name),
+    isResult: (name) => /\.ctx$/i.test(name),
+  },
   run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
+  check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   seen: "operations",
 };

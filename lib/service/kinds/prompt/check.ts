@@ -1,3 +1,4 @@
+import type { CheckedFiles, CheckOptions } from "../../check/targets.ts";
 import { basename, dirname, resolve } from "node:path";
 import { isInside, maybeText, type Problem, spanAt } from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
@@ -8,18 +9,17 @@ import { type PromptIndex, promptIndex } from "../../../project/prompt_index.ts"
 import { templateProblems } from "../../../prompt/prompt_text.ts";
 import type { AnyPrompt } from "../../../prompt/prompt.ts";
 import { offerProblems } from "../../../run/turn/offered.ts";
-import type { CheckPlace, CheckPlaces } from "../../check/places.ts";
+import type { CheckPlace } from "../../check/places.ts";
 import type { CheckReport } from "../../check/report.ts";
-import type { CheckTargets } from "../../check/targets.ts";
 
 /**
- * Tells what is wrong with the prompts, tactics and profiles of the projects that were named. Gives how many modules of theirs were not looked
- * at: that would run their code.
+ * Tells what is wrong with the prompts, tactics and profiles of the projects that were named. Modules of theirs are not looked at, since that
+ * would run their code: the report counts them.
  */
-export async function checkPrompts(
-  { prompts, settings, folders }: Pick<CheckTargets, "prompts" | "settings" | "folders">,
-  { places, report }: { readonly places: CheckPlaces; readonly report: CheckReport },
-): Promise<number> {
+export async function check(
+  { named, found, targets: { settings, folders } }: CheckedFiles,
+  { places, report }: CheckOptions,
+): Promise<void> {
   const indexes = new Map<string, Promise<PromptIndex>>();
   const indexOf = (root: string, { project, accepted }: CheckPlace): Promise<PromptIndex> => {
     const known = indexes.get(root);
@@ -30,7 +30,6 @@ export async function checkPrompts(
     indexes.set(root, index);
     return index;
   };
-  const notLoaded = new Set<string>();
   const look = async (folder: string, isWanted: (path: string) => boolean): Promise<void> => {
     const root = places.rootOf(folder);
     const place = await places.of(folder);
@@ -46,14 +45,21 @@ export async function checkPrompts(
       const path = pathOf(problem);
       if (isWanted(path)) addProblem(path, problem, report);
     }
-    for (const problem of index.notLoaded) if (isWanted(pathOf(problem))) notLoaded.add(pathOf(problem));
+    for (const problem of index.notLoaded) {
+      if (isWanted(pathOf(problem))) report.notLoaded.add(pathOf(problem));
+    }
   };
   for (const folder of folders) {
     const isExcluded = await places.exclusion(folder);
     await look(folder, (path) => isInside(path, folder) && !isExcluded(path));
   }
   for (const file of settings) await look(dirname(file), (path) => path === file); // profiles
-  for (const prompt of prompts) {
+  for (const prompt of [...named, ...found]) {
+    const posted = places.textOf(prompt);
+    if (posted !== undefined) {
+      await checkPromptText(prompt, { text: posted, report });
+      continue;
+    }
     if (!report.has(prompt)) await look(dirname(prompt), (path) => path === prompt);
     if (report.has(prompt)) continue;
     if (await places.of(dirname(prompt)) !== undefined) {
@@ -64,7 +70,6 @@ export async function checkPrompts(
     const text = await places.read(prompt, "prompt");
     if (text !== undefined) await checkPromptText(prompt, { text, report });
   }
-  return notLoaded.size;
 }
 
 /** What a run would refuse it for, and what looks like a place for a value and is none. */
@@ -131,7 +136,7 @@ function addProblem(
 }
 
 /** Tells what can be told of a prompt without the project around it. */
-export async function checkPromptText(
+async function checkPromptText(
   path: string,
   { text, report }: { readonly text: string; readonly report: CheckReport },
 ): Promise<void> {

@@ -6,7 +6,10 @@ export const prompt = {
   file: {
     words: "a prompt (.prompt.md, .prompt)",
     is: (name: string) => /\.prompt(\.md)?$/.test(name),
+    isDraft: (path: string) => /(?:^|[\\/])_/.test(path), // nobody looks for it
+    isOfProject: true,
     instead: "a prompt is named by its path",
   },
   run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
+  check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
 } satisfies Kind;

@@ -1,0 +1,33 @@
+import { dirname } from "node:path";
+import { checkAgent } from "../../../check/check_agent.ts";
+import { byPlace } from "../../../core/core.ts";
+import { readAgentFile } from "../../../parse/agent/read.ts";
+import type { CheckedFiles, CheckOptions } from "../../check/targets.ts";
+import { agentNeeds } from "../../talks/needs.ts";
+
+/**
+ * Tells what is wrong with agent files, what a run of one would lack, and what in it is likely not meant. What a run may still be given, such
+ * as a grant, is a warning, unless the command `isGranting`.
+ */
+export async function check({ named, found }: CheckedFiles, options: CheckOptions): Promise<void> {
+  for (const path of [...named, ...found]) await checkAgentFile(path, options);
+}
+
+async function checkAgentFile(
+  path: string,
+  { places, report, flags: { isGranting } }: CheckOptions,
+): Promise<void> {
+  const text = await places.read(path, "agent");
+  if (text === undefined) return;
+  const problems = await checkAgent(text, { file: path });
+  const { agent } = await readAgentFile(text, { file: path });
+  const place = agent && await places.of(dirname(path));
+  const needs = agent === undefined || place === undefined ? [] : await agentNeeds(agent, place.meets);
+  const lacking = needs.map(({ isOpen, severity, ...need }) => ({
+    ...need,
+    severity: isOpen && !isGranting ? "warning" as const : severity,
+  }));
+  for (const { path: part, message, file: _file, ...problem } of [...problems, ...lacking].sort(byPlace)) {
+    report.add({ kind: "agent", path, ...problem, message: `${part}: ${message}` });
+  }
+}
