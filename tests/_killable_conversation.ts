@@ -2,9 +2,25 @@
 // Requests are counted by the server that gets them, and gadgets add a line to a file, where no journal can be wrong about them.
 
 import assert from "node:assert/strict";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Journal, type Json, openJournal, type StepRecord } from "../mod.ts";
+import {
+  type AnyGadget,
+  type Conversation,
+  type ConversationModelRequest,
+  type Journal,
+  type Json,
+  loadAgent,
+  memoryFiles,
+  memoryJournal,
+  openCollection,
+  openConversation,
+  openJournal,
+  type RunEvent,
+  type StepRecord,
+} from "../mod.ts";
+import { type Loss, strictJournal } from "./_strict_steps.ts";
 import { PROJECT_ROOT, testEnvironment } from "./_run.ts";
 import { pause } from "./_waiting.ts";
 
@@ -135,6 +151,99 @@ interface Line {
   readonly slots?: Json;
 }
 
+/** The same for the same log, in whatever process. */
+async function* answer({ step, kind, messages }: ConversationModelRequest): AsyncGenerator<string> {
+  await pause(2);
+  if (kind === "extractor") return yield '{"name": "Ana"}';
+  if (kind === "validator") return yield '{"polite": {"decision": true, "explanation": "She is."}}';
+  for (const piece of [step, " of ", `${messages.length}`]) {
+    yield piece;
+    await pause(1);
+  }
+}
+
+function gadget(
+  name: string,
+  { folder, isIdempotent }: { folder: string; isIdempotent: boolean },
+): AnyGadget {
+  return {
+    name,
+    description: "Adds a line to a file.",
+    ...(isIdempotent && { idempotent: true }),
+    run: async (input) => {
+      const { name } = Object(input);
+      await pause(3);
+      appendFileSync(join(folder, "effects.txt"), `${name}\n`);
+      await pause(3);
+      return `${name} done`;
+    },
+  };
+}
+
+/** Whoever goes on looks what was done; what was not is done by hand, but for the first gadget, which is left to the conversation. */
+function settle(store: Journal, { id, folder }: { readonly id: string; readonly folder: string }): void {
+  const open = store.read(id).steps.filter(({ status, idempotent }) => status === "started" && !idempotent);
+  for (const { key, input } of open) {
+    const { name } = Object(input);
+    const isDone = readFileSync(join(folder, "effects.txt"), "utf8").split("\n").includes(name);
+    if (!isDone && name.startsWith("one")) continue;
+    if (!isDone) appendFileSync(join(folder, "effects.txt"), `${name}\n`);
+    const run = store.open(id);
+    run.settle(key, { outcome: { ok: `${name} done` } });
+    run.release("stopped");
+  }
+}
+
+function next(conversation: Conversation): AsyncIterable<RunEvent> {
+  const { status, turns, log } = conversation;
+  if (status !== "held") return conversation.retry();
+  if (turns === 0) return conversation.start();
+  return conversation.say(MESSAGES[log.filter(({ who }) => who === "user").length] ?? "");
+}
+
+/** Who holds a conversation. */
+export interface Holder {
+  readonly store: Journal;
+  readonly user: string;
+  /** Of one that was begun. Default: a new one. */
+  readonly id?: string;
+  /** Takes what happens: the id, each event, and at the end what was said. */
+  print(line: unknown): void;
+  /** It is lost: it does no more. Default: it is not. */
+  isLost?(): boolean;
+}
+
+/** Holds the conversation of this user to its end, or goes on with it. */
+export async function hold(
+  { folder, port }: { readonly folder: string; readonly port: number },
+  { store, user, id, print, isLost = () => false }: Holder,
+): Promise<void> {
+  const files = memoryFiles({
+    "a.collection.yml": 'version: "0.1"\ndocuments: [ { id: r, file: r.md, metadata: { name: Rivers } } ]\n',
+    "r.md": "# Rivers\n\nA river runs to the sea.\n",
+  });
+  using collection = await openCollection("a.collection.yml", { world: { root: "/project", files } });
+  const agent = await loadAgent({ file: "a.agent.yml", text: killableAgent(port) });
+  const gadgets = [
+    gadget("Once", { folder, isIdempotent: false }),
+    gadget("Safe", { folder, isIdempotent: true }),
+  ];
+  const given = { store, user, model: answer, fetch, collection, gadgets };
+  const conversation = await openConversation(agent, { ...given, ...(id === undefined ? {} : { id }) });
+  let error: string | undefined;
+  print({ type: "id", id: conversation.id });
+  for (let turns = 0; conversation.status !== "completed"; turns++) {
+    if (turns > 20) throw new Error(`the conversation does not end: ${conversation.status} ${error}`);
+    if (conversation.status === "running") settle(store, { id: conversation.id, folder });
+    for await (const event of next(conversation)) {
+      print(event);
+      if (event.type === "run-end") error = event.error;
+    }
+    if (isLost()) return;
+  }
+  print({ type: "done", log: conversation.log, slots: conversation.slots() });
+}
+
 /** Starts a process that holds the conversation of this user, or goes on with it. */
 function childOf(place: KillablePlace, { user, id }: { readonly user: string; readonly id?: string }) {
   return new Deno.Command(Deno.execPath(), {
@@ -230,7 +339,8 @@ export async function surviveConversation(
     if (last?.type === "done") {
       assert.deepEqual(last.log, want.log, where);
       assert.deepEqual(last.slots, want.slots, where);
-      assertWhole(place, { id: id ?? "", want, most: index + 1, finished, where });
+      using journal = openStore(place.folder);
+      assertWhole(place, journal, { id: id ?? "", want, most: index + 1, finished, where });
       return { kills: counted, met, unverified };
     }
     counted++;
@@ -251,6 +361,42 @@ export async function surviveConversation(
     }
   }
   throw new Error("the conversation did not end");
+}
+
+/**
+ * Holds the conversation in this process, whose journal loses it in every step that is new; gives the steps with where it was lost.
+ *
+ * @throws {AssertionError} when something is lost or done twice
+ */
+export async function surviveStrictly(
+  place: KillablePlace,
+  { user, want, seed }: { readonly user: string; readonly want: HeldToTheEnd; readonly seed: number },
+): Promise<ReadonlyMap<string, Loss>> {
+  place.requests.counts.clear();
+  place.requests.keys.clear();
+  await Deno.writeTextFile(join(place.folder, "effects.txt"), "");
+  const journal = memoryJournal({ isAlive: () => false }); // not disposed of: the lost have left it as it is
+  const store = strictJournal(journal, { seed });
+  const holder = { store, user, isLost: () => store.isLost };
+  let last: Line | undefined;
+  let id: string | undefined;
+  for (let most = 1; most < 200; most++) {
+    const print = (line: unknown): void => {
+      last = line as Line;
+      id ??= last.id;
+    };
+    const isHeld = await hold(place, { ...holder, ...(id === undefined ? {} : { id }), print }).then(
+      () => !store.isLost,
+      (error) => store.isLost ? false : Promise.reject(error),
+    );
+    await pause(10); // what still ran has ended by now
+    if (!isHeld) continue;
+    const where = `seed ${seed}, lost ${most - 1} times`;
+    assert.deepEqual([last?.log, last?.slots], [want.log, want.slots], where);
+    assertWhole(place, journal, { id: id ?? "", want, most, finished: new Map(), where });
+    return store.losses;
+  }
+  throw new Error(`the conversation did not end: lost in ${[...store.losses.keys()].join(", ")}`);
 }
 
 function stepsOf({ folder }: KillablePlace, id: string | undefined): readonly StepRecord[] | undefined {
@@ -281,6 +427,7 @@ function pathOf(url: string): string {
 /** Everything was done, said and told as often as it may be. */
 function assertWhole(
   place: KillablePlace,
+  journal: Journal,
   { id, want, most, finished, where }: {
     readonly id: string;
     readonly want: HeldToTheEnd;
@@ -291,7 +438,6 @@ function assertWhole(
     readonly where: string;
   },
 ): void {
-  using journal = openStore(place.folder);
   const { steps, events, messages } = journal.read(id);
   assert.deepEqual(messages, want.log, where);
   const said = events.flatMap((event) => event.type === "message" ? [[event.n, event.step, event.text]] : []);

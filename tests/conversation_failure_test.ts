@@ -3,7 +3,14 @@
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { type AgentFile, defineGadget, memoryJournal, type RunEvent, type Store } from "../mod.ts";
+import {
+  type AgentFile,
+  defineGadget,
+  memoryJournal,
+  type RunEvent,
+  type RunJournal,
+  type Store,
+} from "../mod.ts";
 import {
   agentOf,
   ask,
@@ -410,6 +417,58 @@ Deno.test("a signal ends the turn as interrupted", async () => {
   assert.equal(again.conversation.status, "running");
   await again.retry();
   assert.deepEqual(again.lines, ["bot a: a", "bot b: answer"]);
+});
+
+Deno.test("a turn that is interrupted before anything comes of it has kept what was said", async () => {
+  const store = memoryJournal();
+  const agent = await agentOf(chain([ask("a"), say("b"), ask("c")]));
+  const one = await talk(agent, { store });
+  await one.start();
+  const { id } = one.conversation;
+  const signal = AbortSignal.abort();
+  const two = await talk(agent, { store, id, signal });
+  const { status, reason } = endOf(await turn(two.conversation.say("hello")));
+  assert.deepEqual([status, reason], ["stopped", "interrupted"]);
+  const three = await talk(agent, { store, id });
+  assert.equal(three.conversation.status, "running");
+  await assert.rejects(three.say("again"), /interrupted: finish it with retry\(\) first/);
+  await three.retry();
+  assert.deepEqual(three.lines, ["bot a: a", "user a: hello", "bot b: b", "bot c: c"]);
+});
+
+Deno.test("a turn whose beginning was not kept has not begun: it is said again", async () => {
+  const agent = await agentOf(chain([ask("a"), say("b"), ask("c")]));
+  const begins = [
+    (run: RunJournal) =>
+      run.begin({ key: "turn[2]", kind: "ask", name: "user", input: null, idempotent: true }),
+    () => undefined, // the process was about to end, and began no step
+  ];
+  for (const begin of begins) {
+    const store = memoryJournal();
+    const one = await talk(agent, { store });
+    await one.start();
+    const { id } = one.conversation;
+    const run = store.open(id);
+    const at = run.lastAt;
+    run.tell({
+      type: "run-start",
+      kind: "conversation",
+      file: agent.file,
+      seq: run.lastSeq + 1,
+      at,
+      run: id,
+    });
+    begin(run);
+    run.release("stopped");
+    const two = await talk(agent, { store, id });
+    assert.equal(two.conversation.status, "held");
+    assert.equal(store.conversation(id).isOpen, false);
+    await assert.rejects(two.retry(), /There is nothing to try again/);
+    const events = await two.say("hello");
+    assert.equal(endOf(events).status, "held");
+    assert.deepEqual(two.lines, ["bot a: a", "user a: hello", "bot b: b", "bot c: c"]);
+    assert.equal(eventsOf(events, "run-start").length, 1);
+  }
 });
 
 Deno.test("a gadget whose end is not known is not called again, unless the step is tried again on purpose", async () => {

@@ -101,7 +101,7 @@ const PLACES: Readonly<
   async SQLite(work, given = {}) {
     const folder = await Deno.makeTempDir({ prefix: "orrery-step-" });
     try {
-      using journal = openJournal(folder, { ...dead, ...given });
+      using journal = openJournal(folder, given);
       await work(inJournal(journal, { most: 1, ...given }));
     } finally {
       await Deno.remove(folder, { recursive: true });

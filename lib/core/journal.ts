@@ -147,7 +147,7 @@ export interface ConversationRecord {
   readonly checkpoint: Checkpoint | undefined;
   /** Those that were asked for. */
   readonly messages: readonly LogEntry[];
-  /** A turn has begun behind the checkpoint, and has not ended. */
+  /** A turn has begun behind the checkpoint, and has not ended. One whose beginning is not kept has not begun. */
   readonly isOpen: boolean;
   /** What the person said at its beginning: it is in no log before its end. Absent: nothing. */
   readonly said?: string;

@@ -161,8 +161,10 @@ class StoreJournal implements Journal {
     return this.#store.look(() => {
       const row = findRun(this.#store, id);
       const newest = conversations.checkpoint(row.id);
-      const isOpen = row.ticks > (newest?.ticks ?? 0);
-      const said = isOpen ? maybeSaid(this.#store.step(row.id, turnKey((newest?.n ?? 0) + 1))) : undefined;
+      const turn = this.#store.step(row.id, turnKey((newest?.n ?? 0) + 1));
+      const isKept = turn === undefined || turn.outcome !== undefined; // else nothing can come of it: it has not begun
+      const isOpen = isKept && row.ticks > (newest?.ticks ?? 0);
+      const said = isOpen ? maybeSaid(turn) : undefined;
       return {
         summary: runSummary(row, this.#settings),
         run: runStart(this.#store, row),

@@ -2,7 +2,12 @@
 // said twice, and no request of a finished step is made again. `deno task soak` kills 200 times, at random moments.
 
 import assert from "node:assert/strict";
-import { heldToTheEnd, killablePlace, surviveConversation } from "../_killable_conversation.ts";
+import {
+  heldToTheEnd,
+  killablePlace,
+  surviveConversation,
+  surviveStrictly,
+} from "../_killable_conversation.ts";
 import type { Kill } from "../_killable_conversation.ts";
 import { isThorough } from "../_thorough.ts";
 
@@ -61,4 +66,15 @@ Deno.test("a conversation that is killed goes on: nothing is said twice, nothing
   assert.ok(count >= most, `only ${count} kills met a conversation`);
   assert.ok(unverified >= unknown, `only ${unverified} calls were cut off`);
   assert.deepEqual(missing(), []);
+});
+
+Deno.test("a conversation each of whose steps is entered twice ends as if none had been", async () => {
+  await using place = await killablePlace();
+  const want = await heldToTheEnd(place, "nobody is lost");
+  for (const seed of [1, 2]) {
+    const losses = await surviveStrictly(place, { user: `user ${seed}`, want, seed });
+    const kinds = [/^turn/, /model$/, /http/, /retrieve/, /once/, /safe/];
+    for (const kind of kinds) assert.ok([...losses.keys()].some((key) => kind.test(key)), String(kind));
+    assert.deepEqual(new Set(losses.values()), new Set(["before its effect", "behind its effect"]));
+  }
 });

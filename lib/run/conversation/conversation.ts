@@ -227,8 +227,8 @@ export class LiveConversation implements Conversation {
 
   /** Somebody else may have gone on with it. */
   #catchUp(opened: RunJournal): void {
-    const { checkpoint, events } = opened;
-    this.#isOpen = events.length > 0; // a turn that ends leaves none behind its checkpoint
+    const { checkpoint } = opened;
+    this.#isOpen = readStored(this.#home.journal, this.id).isOpen;
     if (checkpoint === undefined || checkpoint.n === this.#turns) return;
     const messages = opened.messages({ from: this.#log.length + 1 });
     this.#take({ n: checkpoint.n, state: keptState(checkpoint.state), messages });

@@ -69,6 +69,7 @@ async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Pr
     input: null,
     isIdempotent: true,
     isSilent: true,
+    signal: new AbortController().signal, // what was said is kept, also when the turn is interrupted at once
     perform() {
       if (start !== undefined) return Promise.resolve(toJson(start));
       const message = `Turn ${turn} of this conversation was not kept: say it again`;
