@@ -5,12 +5,15 @@ import {
   type Catalog,
   type DocumentWorld,
   fakeModel,
+  type Files,
   memoryFiles,
   memoryJournal,
   type Model,
   type ModelPart,
   runCalls,
   type RunEvent,
+  type RunJournal,
+  type Shell,
 } from "../mod.ts";
 import { builtInGadgets } from "../gadgets/built_in.ts";
 import { builtInEntries, catalogOf } from "../lib/catalog/catalog.ts";
@@ -24,6 +27,7 @@ import type { RunOptions } from "../lib/run/run.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { testProject } from "./_project.ts";
 import { goneOn, inBothJournals, strictJournal } from "./_strict_steps.ts";
+import { pause } from "./_waiting.ts";
 import { checkDescription } from "./_world.ts";
 
 type EventOf<Type extends RunEvent["type"]> = RunEvent & { readonly type: Type };
@@ -282,6 +286,117 @@ inBothJournals(
       }
     }
     assert.ok(kills > 10, String(kills));
+  },
+);
+
+/** A document with every kind of operation: commands, an answer with a tool, a file that is written, one that is run, a jump back. */
+const WHOLE = {
+  "a.md": `# Plan
+
+Do it all.
+
+@import
+file: part.md
+
+@llm
+prompt: Work
+tools: [Calculate]
+use-header: "# Report"
+save-to-file: out/report.md
+
+@run
+file: callee.md
+block: plan
+
+# Round
+
+round1
+
+@shell
+prompt: next
+env: { NAME: { block: round } }
+use-header: "# Round"
+mode: replace
+to: round
+
+@goto
+block: round
+if: { block: round, not-equals: over }
+
+@return
+block: [report, callee-output, round, part-output]
+`,
+  "part.md": "# Part\n\n@shell\nprompt: part\nuse-header: '# Part output'\n",
+  "callee.md": "@shell\nprompt: callee\nuse-header: '# Callee output'\n\n@return\nblock: callee-output\n",
+};
+
+/** What a script says: the round that follows, or its own name. */
+const NEXT: Readonly<Record<string, string>> = { round1: "round2", round2: "round3", round3: "over" };
+
+inBothJournals(
+  "a document with every kind of operation that dies anywhere ends the same, and no command is run twice",
+  async ({ isStrict }) => {
+    const text = block("a", "a.md");
+    const live = async (options: Pick<RunOptions, "journal">, done: string[], files: Files) => {
+      const shell: Shell = {
+        async run(_command, { args = [], env = {} }) {
+          const script = args.at(-1) ?? "";
+          const name = script === "next" ? /round\d/.exec(env.NAME ?? "")?.[0] ?? "" : script;
+          await pause(0);
+          done.push(name);
+          const stdout = NEXT[name] ?? name;
+          return { exitCode: 0, stdout, stderr: "", truncated: false, dropped: 0, stopped: false };
+        },
+      };
+      const model = fakeModel(({ messages }) =>
+        messages.at(-1)?.role === "tool" ? "it is 42" : [call("Calculate", { expression: "6*7" })]
+      );
+      const world = { policy: { permit: () => undefined }, shell, files };
+      return await run(text, { files: {}, world, model, ...options });
+    };
+    const [plain, files]: [string[], Files] = [[], memoryFiles(WHOLE)];
+    const want = endOf(await live({}, plain, files));
+    assert.deepEqual(
+      [want.status, plain],
+      ["done", ["part", "callee", "round1", "round2", "round3"]],
+      want.error,
+    );
+    let deaths = 0;
+    for (let n = 1;; n += isStrict ? 7 : 3) {
+      for (const isDone of [false, true]) {
+        const journal = memoryJournal({ isAlive: () => false });
+        const first = mortalJournal(journal.create({ kind: "calls", input: null }), { n, isDone });
+        const [done, files]: [string[], Files] = [[], memoryFiles(WHOLE)];
+        await live({ journal: first }, done, files);
+        await pause(2); // what still ran has ended by now
+        if (!first.died()) {
+          assert.ok(deaths >= (isStrict ? 8 : 20), String(deaths));
+          return;
+        }
+        deaths++;
+        if (!["running", "stopped"].includes(journal.read(first.id).summary.status)) continue;
+        const settle = (again: RunJournal): void => {
+          for (const { key, status, idempotent, input } of journal.read(first.id).steps) {
+            if (status === "finished" || idempotent) continue;
+            const { script, env } = Object(input);
+            const name = script === "next" ? /round\d/.exec(env.NAME)?.[0] ?? "" : script;
+            const outcome = { ok: { text: NEXT[name] ?? name, exitCode: 0, isTimedOut: false } };
+            again.settle(key, done.includes(name) ? { outcome } : "rerun");
+          }
+        };
+        const events = await goneOn(isStrict ? strictJournal(journal) : journal, first.id, {
+          settle,
+          start: (again) => live({ journal: again }, done, files),
+        });
+        const where = `killed at operation ${n}, ${isDone ? "after" : "before"} it`;
+        const { status, value, error } = endOf(events);
+        assert.deepEqual([status, value], [want.status, want.value], `${where}: ${error}`);
+        assert.deepEqual(done, plain, where);
+        assert.equal(await files.readText("out/report.md"), "it is 42", where);
+        const seqs = events.map(({ seq }) => seq);
+        assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b), where);
+      }
+    }
   },
 );
 
