@@ -468,3 +468,171 @@ async function interrupted(
   listeners.forEach((press) => press());
   return { code: await code, stdout: stdout.text, stderr: stderr.text };
 }
+
+const AGENT = `version: "0.1"
+structure:
+  id: guide
+  action:
+    id: main
+    chain:
+      - { id: name?, message: { message: "Your name?", hold: true } }
+      - { id: said, llm: { prompts: [ { user: "Greet {{topic}}." } ], store: { slot: { name: greeting } } } }
+      - { id: more?, message: { message: "More?", hold: true } }
+      - { id: bye, message: { message: "Bye." } }
+      - { id: end, flow: { action: end } }
+`;
+
+const TALKS = {
+  "orrery.yaml": "models: { default: script/echo }\n",
+  "guide.agent.yml": AGENT,
+  "broken.agent.yml": 'version: "0.1"\nstructure:\n  id: b\n  action: { id: m, mesage: { message: Hi } }\n',
+  "down.yml": '- error: { status: 400, message: "too strange" }\n- text: Well.\n',
+  "slow.yml": '- chunks: ["one ", "two ", "three"]\n  delayMs: 300\n',
+  "colour.agent.yml": `version: "0.1"
+structure:
+  id: colour
+  action:
+    id: main
+    chain:
+      - { id: colour?, gadget: { name: AskUser, input: { question: "Which colour?" }, target: { slot: { name: colour } } } }
+      - { id: more?, message: { message: "{{colour}}. More?", hold: true } }
+      - { id: end, flow: { action: end } }
+`,
+};
+
+const GUIDE = ["guide.agent.yml", "--slot", "topic=the river"];
+
+/** What is said of a conversation here, as it is said of one at a server. */
+const asThere = (text: string, { origin }: Served): string =>
+  plain(text).replace(/orrery (?:resume|show conversation) ID/g, `$& --server ${origin}`)
+    .replace(/^guide\.agent\.yml:8:11: /m, "guide.agent.yml: "); // no line is known of a file that is elsewhere
+
+Deno.test("a conversation with an agent of a server is held as one here", async () => {
+  await using at = await elsewhere(TALKS);
+  const cases: readonly (readonly [args: readonly string[], stdin?: string])[] = [
+    [["run", ...GUIDE]],
+    [["run", ...GUIDE, "--say", "Ann"]],
+    [["run", ...GUIDE, "--say", "Ann", "--say", "no", "--say", "more"]],
+    [["run", ...GUIDE, "--say", "Ann", "--model", "script/down.yml"]],
+    [["run", "broken.agent.yml"]],
+    [["chat", ...GUIDE], "Ann\n"],
+    [["chat", ...GUIDE, "--quiet"], "Ann\nno\nmore\n"],
+    [["chat", ...GUIDE, "--model", "script/down.yml"], "Ann\nAnn\n"],
+  ];
+  for (const [args, stdin] of cases) {
+    const [there, here] = [await at.run(args, { stdin }), await at.there.project.run(args, { stdin })];
+    assert.deepEqual(
+      [there.code, there.stdout],
+      [here.code, here.stdout],
+      `${args.join(" ")}: ${there.stderr}`,
+    );
+    assert.equal(plain(there.stderr), asThere(here.stderr, at.there), args.join(" "));
+  }
+  for (const form of ["--json", "--jsonl"]) {
+    const args = ["run", ...GUIDE, "--say", "Ann", "--quiet", form];
+    const [there, here] = [await at.run(args), await at.there.project.run(args)];
+    assert.deepEqual(timeless(there.stdout), timeless(here.stdout));
+  }
+});
+
+Deno.test("a conversation there goes on by resume, and is shown", async () => {
+  await using at = await elsewhere(TALKS);
+  await at.run(["run", ...GUIDE, "--say", "Ann", "--model", "script/down.yml"]);
+  const id = await at.there.project.newest();
+  const failed = await at.run(["resume", "--quiet"]); // the newest, which has failed
+  assert.deepEqual([failed.code, failed.stdout], [0, "Well.\nMore?\n"], failed.stderr);
+  const on = await at.run(["resume", id.slice(0, 8)], { stdin: "no\n" });
+  assert.deepEqual([on.code, on.stdout], [0, "Bye.\n"], on.stderr);
+  assert.match(on.stderr, /^4 messages so far; the last:\n> Ann\nWell\.\nMore\?\n/);
+  assert.match(on.stderr, new RegExp(`^completed; all of it: orrery show conversation ${id} --server `, "m"));
+  const over = await at.run(["resume", id]);
+  assert.deepEqual([over.code, over.stdout], [1, ""]);
+  assert.match(
+    over.stderr,
+    /^error: This conversation has ended\. Start a new one; all of it: orrery show conversation/,
+  );
+  for (const more of [[], ["--json"]]) {
+    const args = ["show", "conversation", id, ...more];
+    assert.deepEqual(await at.run(args), await at.there.project.run(args));
+  }
+  const other = await at.run(["show", "profile", "x"]);
+  assert.deepEqual([other.code, other.stdout], [2, ""]);
+  assert.match(
+    other.stderr,
+    /^error: orrery show profile does not go with --server: of a server only conversations are shown/,
+  );
+  const nobody = await at.run(["chat"]);
+  assert.match(
+    nobody.stderr,
+    /^error: With --server an agent of the project of http:.* is talked with: orrery chat NAME\.agent\.yml/,
+  );
+});
+
+Deno.test("an answer that Ctrl-C has stopped there is finished by resume", async () => {
+  await using at = await elsewhere(TALKS);
+  const stopped = await interrupted(
+    at,
+    ["run", ...GUIDE, "--say", "Ann", "--model", "script/slow.yml"],
+    async () => {
+      while (!/text-delta/.test(await eventsSoFar(at.there))) await pause(20);
+    },
+  );
+  const id = await at.there.project.newest();
+  assert.equal(stopped.code, 130, stopped.stderr);
+  assert.match(
+    stopped.stderr,
+    new RegExp(`^stopped; to go on: orrery resume ${id} --server ${at.there.origin}$`, "m"),
+  );
+  const on = await at.run(["resume", id]);
+  assert.deepEqual([on.code, on.stdout], [0, "one two three\nMore?\n"], on.stderr);
+  assert.match(on.stderr, /^2 messages so far; the last:\nYour name\?\n> Ann\n/);
+});
+
+/** Of the newest conversation, for a moment. */
+async function eventsSoFar(there: Served): Promise<string> {
+  const { body: { runs } } = await there.json("/v1/runs?kind=conversation");
+  const [id] = Array.isArray(runs) ? runs.map((run): string => run.id) : [];
+  if (id === undefined) return "";
+  const answer = await there.ask(`/v1/runs/${id}/events`, { signal: AbortSignal.timeout(200) }).catch(() =>
+    undefined
+  );
+  let text = "";
+  try {
+    for await (const part of answer?.body?.pipeThrough(new TextDecoderStream()) ?? []) text += part;
+  } catch { /* it goes on */ }
+  return text;
+}
+
+typedTest("at a terminal a chat there has its commands, and its questions are asked", async () => {
+  await using at = await elsewhere(TALKS);
+  const chat = (args: readonly string[], lines: readonly string[]) =>
+    typed(["chat", ...args, "--server", at.there.origin], {
+      cwd: at.here.folder,
+      lines,
+      env: { ...at.here.env, ORRERY_TOKEN: TOKEN },
+    });
+  const held = await chat(GUIDE, [
+    "Ann",
+    "/slots",
+    "/trace",
+    "/back 9",
+    "/back",
+    "/back",
+    "/retry",
+    "Bob",
+    "no",
+  ]);
+  assert.equal(held.code, 0, held.stderr);
+  assert.match(held.stderr, new RegExp(`guide\\.agent\\.yml at ${at.there.origin}; /help shows`));
+  assert.match(held.stderr, /conversation\.greeting +"ECHO\[Greet the river\.\]"/);
+  assert.match(held.stderr, /^> There are 2 turns to take back$/m);
+  assert.match(held.stderr, /goes on behind turn 1; the other one stays as it was/);
+  assert.match(held.stderr, /goes on behind turn 0; the other one stays as it was/);
+  assert.match(held.stderr, /completed; all of it: orrery show conversation/);
+  assert.equal(held.stdout.match(/Your name\?/g)?.length, 2);
+  assert.equal(held.stdout.match(/Bye\./g)?.length, 1);
+  const asked = await chat(["colour.agent.yml"], ["blue", "no"]);
+  assert.equal(asked.code, 0, asked.stderr);
+  assert.match(asked.stderr, /^Which colour\?$/m);
+  assert.match(asked.stdout, /^blue\. More\?$/m);
+});

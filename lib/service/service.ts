@@ -236,6 +236,8 @@ export interface TalkState {
 export interface TalkHandle {
   readonly id: string;
   state(range?: MessageRange): Promise<TalkState>;
+  /** All that is kept of it, as `orrery show conversation --json` has it. */
+  exported(): Promise<JsonObject>;
   /** The turn that the message begins. @throws {ServiceError} `busy`, `ended` */
   say(text: string): Promise<RunHandle>;
   /** Tries the turn that failed again. */

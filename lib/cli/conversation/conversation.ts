@@ -71,7 +71,7 @@ async function openAgent(
 }
 
 /** @throws {UsageError} */
-function assertAgent(word: string): void {
+export function assertAgent(word: string): void {
   if (isAgentName(word)) return;
   throw new UsageError(
     `AGENT is a file that ends with .agent.yml or .agent.yaml; found ${JSON.stringify(word)}. ` +

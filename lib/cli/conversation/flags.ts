@@ -71,7 +71,7 @@ export async function conversationOfFlags(
 const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
 
 /** `--slot NAME=VALUE`: text; of the same name the last one counts. */
-function slotsOf(given: readonly string[], command: string): JsonObject {
+export function slotsOf(given: readonly string[], command: string): JsonObject {
   const problems: string[] = [];
   const slots = new Map<string, string>();
   for (const text of given) {

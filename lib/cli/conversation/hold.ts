@@ -1,16 +1,23 @@
 import { type JsonObject, toJson } from "../../core/core.ts";
 import { wayTo } from "../../project/open_run.ts";
-import type { LiveConversation } from "../../run/conversation/conversation.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { conversationErrorCode } from "../report_failure.ts";
-import { ConversationTalk, type ConversationWork } from "./talk.ts";
+import { ConversationTalk, type ConversationWork, type TalkLive } from "./talk.ts";
 import { type EndedRun, endRun, toItsEnd } from "../run/end.ts";
 
 /** Talks until there is nothing more to say; gives the exit code. */
 export async function holdConversation(work: ConversationWork): Promise<number> {
-  const { terminal, view, stop, session, flags, place } = work;
+  const { terminal, view, stop, flags, place } = work;
   const way = work.isKept ? wayTo(place) : "";
-  const kept = work.isKept ? { id: session.live.id, way, partialRecord: undefined } : undefined;
+  const kept = work.isKept
+    ? {
+      get id() {
+        return idThere(work);
+      },
+      way,
+      partialRecord: undefined,
+    }
+    : undefined;
   const ended = await toItsEnd({ terminal, view, stop, kept }, () => heldToItsEnd(work));
   const code = await endRun(ended, {
     ...work,
@@ -36,8 +43,14 @@ async function heldToItsEnd(work: ConversationWork): Promise<EndedRun> {
   }
 }
 
-function statusLine({ session: { live, isInterrupted }, isKept }: ConversationWork, way: string): string {
-  const { status, id } = live;
+/** As a command about it names it. */
+function idThere({ session: { live }, there }: Pick<ConversationWork, "session" | "there">): string {
+  return there === undefined ? live.id : `${live.id} ${there}`;
+}
+
+function statusLine(work: ConversationWork, way: string): string {
+  const { session: { live: { status }, isInterrupted }, isKept } = work;
+  const id = idThere(work);
   const word = isInterrupted ? "stopped" : status;
   if (!isKept) return `${word}; nothing of it is kept\n`;
   if (status === "completed") return `completed; all of it: ${way}orrery show conversation ${id}\n`;
@@ -50,7 +63,7 @@ function statusLine({ session: { live, isInterrupted }, isKept }: ConversationWo
  * @param withLog for `--json`: its messages and slots too
  */
 function conversationReport(
-  live: LiveConversation,
+  live: TalkLive,
   { last, said, problem }: ConversationTalk,
   withLog: boolean,
 ): EndedRun {

@@ -3,23 +3,24 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import { printable } from "../../render/shown_text.ts";
 import { slotLines, turnTrace } from "../../render/trace/turn.ts";
-import type { ConversationSession } from "../../service/talks/session.ts";
 import { type ChatStop, pipedMessages, typedMessages } from "../chat/lines.ts";
-import type { ConversationTalk, ConversationWork } from "./talk.ts";
+import type { ConversationTalk, ConversationWork, TalkSession } from "./talk.ts";
 
 /** Who says something to an agent. */
 export interface ConversationLinesOptions {
   readonly terminal: Terminal;
   readonly stop: ChatStop;
-  readonly session: ConversationSession;
+  readonly session: TalkSession;
   /** Undefined where messages come through a pipe. */
   readonly typist: TerminalUser | undefined;
   readonly isKept: boolean;
+  /** As in `ConversationWork`. */
+  readonly there?: string;
 }
 
 /** The messages of a chat with an agent: those that are typed, or a line of stdin each. */
 export function conversationLines(
-  { terminal, stop: { signal }, session, typist, isKept }: ConversationLinesOptions,
+  { terminal, stop: { signal }, session, typist, isKept, there = "" }: ConversationLinesOptions,
 ): ConversationWork["lines"] {
   if (typist === undefined) return () => pipedMessages(terminal, signal);
   const say = (text: string) => terminal.stderr.write(text);
@@ -34,7 +35,9 @@ export function conversationLines(
           help: "shows what the agent knows",
           async run() {
             const { id } = session.live;
-            const whole = isKept ? `… is cut; all of it: orrery show conversation ${id} --json` : "… is cut";
+            const whole = isKept
+              ? `… is cut; all of it: orrery show conversation ${id} --json ${there}`.trimEnd()
+              : "… is cut";
             const { columns } = terminal.size();
             await say(printable(slotLines(session.live.slots(), { columns, whole })));
             return "on";
@@ -79,7 +82,7 @@ export function conversationLines(
 /** Takes messages back; gives what is said of it, and the turn behind which the conversation stands then, if it went back. */
 async function back(
   argument: string,
-  session: ConversationSession,
+  session: TalkSession,
   talk: ConversationTalk,
 ): Promise<{ readonly text: string; readonly turn?: number }> {
   const count = argument === "" ? 1 : Number(argument);

@@ -15,6 +15,22 @@ import { MessageStream } from "./message_stream.ts";
 import type { DeliverOptions } from "../run/end.ts";
 import { jsonLine, type RunView } from "../run/view.ts";
 
+/** A conversation as it stands, and what makes its turns. */
+export type TalkLive = Pick<
+  LiveConversation,
+  "id" | "status" | "turns" | "log" | "slots" | "start" | "say" | "retry"
+>;
+
+/** A conversation that is held, here or at a server. */
+export interface TalkSession
+  extends Pick<ConversationSession, "isInterrupted" | "settle" | "back" | "close"> {
+  readonly live: TalkLive;
+  turn(
+    make: (live: TalkLive) => AsyncIterable<RunEvent>,
+    options: { readonly signal: AbortSignal },
+  ): AsyncIterable<RunEvent>;
+}
+
 /** A conversation with everything it needs. */
 export interface ConversationWork {
   readonly terminal: Terminal;
@@ -23,8 +39,9 @@ export interface ConversationWork {
   readonly view: RunView;
   /** That of a chat stops a turn alone, and hears of turns. */
   readonly stop: Interruptible & Partial<Pick<ChatStop, "answering" | "listening" | "turn">>;
-  readonly agent: AgentFile;
-  readonly session: ConversationSession;
+  /** Without `root` of an agent that is elsewhere: no line of it can be named. */
+  readonly agent: Pick<AgentFile, "file"> & Partial<Pick<AgentFile, "root">>;
+  readonly session: TalkSession;
   /** What is done before anything is said. */
   readonly first: "start" | "retry" | "listen";
   /** `seq` of the last event that somebody has heard of before. Default 0. */
@@ -39,6 +56,8 @@ export interface ConversationWork {
   readonly between?: string;
   /** It can be gone on with. */
   readonly isKept: boolean;
+  /** What commands about it end with, where it is held at a server. Default: nothing. */
+  readonly there?: string;
 }
 
 /** What the person is told of a turn that failed (conversations.md 2.12). */
@@ -118,13 +137,13 @@ export class ConversationTalk {
   }
 
   /** Makes one turn; what the conversation does not take is told. */
-  async turn(make: (live: LiveConversation) => AsyncIterable<RunEvent>): Promise<void> {
+  async turn(make: (live: TalkLive) => AsyncIterable<RunEvent>): Promise<void> {
     const made = this.#make(make);
     this.#making = made.catch(() => undefined);
     await made;
   }
 
-  async #make(make: (live: LiveConversation) => AsyncIterable<RunEvent>): Promise<void> {
+  async #make(make: (live: TalkLive) => AsyncIterable<RunEvent>): Promise<void> {
     const { session, stop, isTyped } = this.#work;
     stop.answering?.();
     using linked = linkedSignal([stop.signal, stop.turn]);
@@ -199,9 +218,9 @@ export class ConversationTalk {
 }
 
 /** What the operator is told of a turn that failed, with the place of its step (conversations.md 2.12): `support.agent.yml:12:7: error: …`. */
-function failedTurnText({ file, root }: AgentFile, error: string): string {
+function failedTurnText({ file, root }: ConversationWork["agent"], error: string): string {
   const [, id = ""] = /^step "([^"]+)": /.exec(error) ?? [];
-  const { line, column } = agentTree(root).find(id)?.span ?? {};
+  const { line, column } = root === undefined ? {} : agentTree(root).find(id)?.span ?? {};
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   return `${place}: error: ${longText(error)}\n`;
 }

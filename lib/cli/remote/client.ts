@@ -14,6 +14,7 @@ import { eventStream } from "../../parse/event_stream.ts";
 import { validateInput } from "../../schema/validate.ts";
 import { SCHEMAS } from "../../server/api/schemas.ts";
 import { EXIT } from "../../service/exit_code.ts";
+import type { ConversationJson } from "../../service/talks/state.ts";
 import type { Answer, Frame, OpenAsk, RunState, TalkState } from "../../service/service.ts";
 
 /** A run that a server has begun. */
@@ -106,6 +107,20 @@ export class ServerClient {
 
   talk(id: string): Promise<TalkState> {
     return this.json(`/v1/conversations/${encodeURIComponent(id)}`, SCHEMAS.TalkState);
+  }
+
+  /** Takes back so many turns of a conversation; gives the one that goes on before them. */
+  back(id: string, turns: number): Promise<TalkState> {
+    return this.json(`/v1/conversations/${id}/back`, SCHEMAS.TalkState, { turns });
+  }
+
+  /** All that is kept of a conversation. */
+  async exported(id: string): Promise<ConversationJson> {
+    const shown = await this.#object(`/v1/conversations/${encodeURIComponent(id)}/export`);
+    const isWhole = isRecord(shown.slots) && isRecord(shown.usage) &&
+      [shown.messages, shown.at].every(Array.isArray);
+    if (!isWhole) throw this.#strange("a conversation without its parts");
+    return shown as unknown as ConversationJson;
   }
 
   async trace(id: string): Promise<RunTrace> {

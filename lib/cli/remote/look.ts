@@ -1,9 +1,11 @@
-// What a server has kept: `runs`, `trace`.
+// What a server has kept: `runs`, `trace`, `show conversation`.
 import { RunNotFoundError, type RunSummary } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { RunState } from "../../service/service.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { tell } from "../page.ts";
+import { assertConversation, assertNamed, toldConversation } from "../show/show.ts";
+import { UsageError } from "../../service/exit_code.ts";
 import { checkOneForm, listedRuns, SHOWN } from "../runs/runs.ts";
 import { checkTraceForm, tellTrace } from "../runs/trace.ts";
 import { type ServerClient, ServerError } from "./client.ts";
@@ -48,6 +50,25 @@ export async function trace(
   const client = serverOf(COMMANDS.trace, flags);
   const { id } = await runThere(client, word);
   return await tellTrace(await client.trace(id), flags, terminal);
+}
+
+/** `orrery show conversation ID --server URL`. @throws {UsageError} for what a server does not show */
+export async function show(
+  { words: [kind = "", word = ""], flags }: ParsedCommand<typeof COMMANDS.show>,
+  terminal: Terminal,
+): Promise<number> {
+  const client = serverOf(COMMANDS.show, flags);
+  if (kind !== "conversation") {
+    throw new UsageError(
+      `orrery show ${kind} does not go with --server: of a server only conversations are shown, orrery show conversation ID; ` +
+        `its pages and ${client.url}/v1/catalog have the rest`,
+      "show",
+    );
+  }
+  assertNamed(kind, word);
+  const run = await runThere(client, word);
+  assertConversation(run, client.flag);
+  return await tell(toldConversation(await client.exported(run.id)), flags, terminal);
 }
 
 /** The run of an id, or of the beginning of one, as `orrery trace` takes it. @throws {RunNotFoundError} */

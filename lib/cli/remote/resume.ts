@@ -1,12 +1,12 @@
 import { RunNotFoundError } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { EXIT } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { kindNamed } from "../../service/kinds/kinds.ts";
 import type { RunState } from "../../service/service.ts";
-import { type Decisions, settleSteps, unverifiedText } from "../../service/start/settle.ts";
+import { unverifiedText } from "../../service/start/settle.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { isResumable } from "../here.ts";
 import { deliverAgain, tellResumed } from "../resume/resume.ts";
@@ -14,9 +14,11 @@ import { interruptible, nobody, userBehind } from "../run/around.ts";
 import { checkResultFile, checkStdout } from "../run/end.ts";
 import { viewOf } from "../run/view.ts";
 import type { ServerClient } from "./client.ts";
+import { resumeTalkThere } from "./chat.ts";
 import { runThere, summaryOf } from "./look.ts";
 import { performThere } from "./perform.ts";
 import { serverOf } from "./server.ts";
+import { decidedThere } from "./talk.ts";
 
 type ResumeCommand = ParsedCommand<typeof COMMANDS.resume>;
 
@@ -33,50 +35,30 @@ export async function resume(
   await checkResultFile(flags.output, cwd);
   const state = word === undefined ? await newest(client, terminal) : await runThere(client, word);
   const { id, kind, file = kind } = state;
-  if (kind === "conversation") {
-    throw new UsageError(
-      `${id} is a conversation, which does not go with --server: leave --server out`,
-      "resume",
-    );
-  }
+  if (kind === "conversation") return await resumeTalkThere(id, { client, flags, terminal });
   if (flags.output !== undefined && word !== undefined && state.status === "done") {
     const again = await deliverAgain(await client.trace(id), { flags, terminal, kinds, cwd });
     if (again !== undefined) return again;
   }
   const isUnderWay = state.status === "running" && state.owned;
-  const decisions = isUnderWay ? undefined : await decided(id, { client, flags, terminal });
-  if (typeof decisions === "number") return decisions;
+  const asked = flags.quiet ? nobody : await terminal.user();
+  const decided = isUnderWay ? undefined : await decidedThere(id, client, { user: asked, decisions: flags });
+  if (decided !== undefined && decided.left.length > 0) {
+    await terminal.stderr.write(unverifiedText(`${id} ${client.flag}`, decided.left));
+    return EXIT.failed;
+  }
   const stop = interruptible(terminal);
   const view = await viewOf(kindNamed(kind, kinds)?.seen, terminal, { flags, file });
   try {
     const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false });
-    const started = decisions === undefined
+    const { rerun, skip } = decided ?? {};
+    const started = decided === undefined
       ? { id }
-      : await client.begin(`/v1/runs/${id}/resume`, { ...decisions, budget, ask: user.canAnswer });
+      : await client.begin(`/v1/runs/${id}/resume`, { rerun, skip, budget, ask: user.canAnswer });
     return await performThere(started, { client, terminal, flags, view, stop, user, file });
   } finally {
     await view.end();
   }
-}
-
-/** What is to be done with steps whose end is not known; the exit code where nobody has said so, which is told. */
-export async function decided(
-  id: string,
-  { client, flags, terminal }: {
-    readonly client: ServerClient;
-    readonly flags: ResumeCommand["flags"];
-    readonly terminal: Terminal;
-  },
-): Promise<Decisions | number> {
-  const { steps } = await client.trace(id);
-  const rerun: string[] = [];
-  const skip: string[] = [];
-  const left = await settleSteps({
-    settle: (key, decision) => void (decision === "rerun" ? rerun : skip).push(key),
-  }, { steps, decisions: flags, user: flags.quiet ? nobody : await terminal.user() });
-  if (left.length === 0) return { rerun, skip };
-  await terminal.stderr.write(unverifiedText(`${id} ${client.flag}`, left));
-  return EXIT.failed;
 }
 
 async function newest(client: ServerClient, terminal: Terminal): Promise<RunState> {

@@ -1,8 +1,7 @@
-import { resolve } from "node:path";
-import { FileError, ProblemsError } from "../../core/core.ts";
-import { lookAt, workingFolder } from "../../host/paths.ts";
+import { ProblemsError } from "../../core/core.ts";
+import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { EXIT } from "../../service/exit_code.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { calls } from "../../service/kinds/calls/calls.ts";
 import { conversation } from "../../service/kinds/conversation/conversation.ts";
@@ -20,7 +19,7 @@ import { checkResultFile, checkStdout } from "../run/end.ts";
 import { kindByName } from "../run/run.ts";
 import { otherKind, stdinText } from "../run/source.ts";
 import { viewOf } from "../run/view.ts";
-import { type ServerClient, ServerError } from "./client.ts";
+import { orNotThere, pathThere } from "./file.ts";
 import { performThere } from "./perform.ts";
 import { serverOf } from "./server.ts";
 
@@ -38,10 +37,11 @@ export async function run(
   await checkResultFile(flags.output, workingFolder());
   const kind: Kind = kindByName(word, kinds) ?? prompt;
   if (kind === calls && word !== "-" && kindOfFile(word, kinds) !== calls) throw otherKind(word, "run");
-  if (kind === conversation) {
-    throw new UsageError("An agent does not go with --server: leave --server out", "run");
-  }
   refuseFlags(RUN, flags, kind.name, alsoRefused(kind, word, flags));
+  if (kind === conversation) {
+    const { runAgentThere }: typeof import("./chat.ts") = await import("./chat.ts" as string);
+    return await runAgentThere(word, { client, flags, terminal });
+  }
   const stop = interruptible(terminal);
   const file = word === "-" ? "stdin" : word;
   const view = await viewOf(kind.seen, terminal, { flags, file });
@@ -102,28 +102,4 @@ function documentBody({ prompt, block, mode, out = "beside" }: RunFlags, input: 
     mode,
     out: out === "beside" || out === "none" ? out : pathThere(out),
   };
-}
-
-/** A path of the project of a server. @throws {UsageError} for one that can be none */
-export function pathThere(word: string): string {
-  const path = word.replace(/^(?:\.\/)+/, "");
-  if (!/^(?:[A-Za-z]:|[\\/])|(?:^|[\\/])\.\.(?:[\\/]|$)/.test(path)) return path;
-  throw new UsageError(
-    `found ${
-      JSON.stringify(word)
-    }: with --server a path is one in the project of the server, from its root, without ..`,
-  );
-}
-
-/** A file that the server does not have may be one that lies here. */
-export function orNotThere(error: unknown, word: string, { url }: ServerClient): unknown {
-  if (!(error instanceof ServerError) || error.code !== "not-found") return error;
-  const isHere = lookAt(resolve(workingFolder(), word)) === "file";
-  const hint = isHere
-    ? "; it is here, and with --server FILE is looked for in the project of the server: put it there, or leave --server out"
-    : "; with --server FILE is looked for there, from the root of that project";
-  return new FileError(`The project of ${url} has no file ${JSON.stringify(word)}${hint}`, {
-    path: word,
-    code: "not-found",
-  });
 }

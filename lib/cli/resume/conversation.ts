@@ -1,6 +1,6 @@
 // `orrery resume ID` of a conversation: an answer that was interrupted is finished first, then it goes on as a chat.
 import { resolve } from "node:path";
-import { FileError, type Journal, type RunJournal, type RunTrace } from "../../core/core.ts";
+import { FileError, type RunEvent, type RunJournal, type RunTrace } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { ownMessages } from "../../render/turn_texts.ts";
 import { printable } from "../../render/shown_text.ts";
@@ -8,10 +8,10 @@ import { readTurnStart } from "../../run/conversation/turn.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
 import { conversationInput } from "../../service/talks/agent.ts";
-import { type ConversationSession, openSession } from "../../service/talks/session.ts";
+import { openSession } from "../../service/talks/session.ts";
 import { nobody } from "../run/around.ts";
 import { conversationLines, lastWords } from "../conversation/lines.ts";
-import type { ConversationWork } from "../conversation/talk.ts";
+import type { ConversationWork, TalkSession } from "../conversation/talk.ts";
 import type { Going } from "./chat.ts";
 import { holdConversation } from "../conversation/hold.ts";
 import { aroundTalk, beginTalk, typistOf } from "../chat/talk.ts";
@@ -55,7 +55,9 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     }
   }
   await session.keepGrants(id);
-  if (!flags.quiet) await terminal.stderr.write(printable(wordsSoFar(session, { run, journal })));
+  if (!flags.quiet) {
+    await terminal.stderr.write(printable(wordsSoFar(session, run.events, () => journal.read(run.id))));
+  }
   return await holdConversation({
     ...talk,
     flags,
@@ -74,7 +76,9 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
 }
 
 /** What was interrupted is finished, and what has failed is tried again. */
-function firstOf({ live, isInterrupted }: ConversationSession): ConversationWork["first"] {
+export function firstOf(
+  { live, isInterrupted }: Pick<TalkSession, "live" | "isInterrupted">,
+): ConversationWork["first"] {
   if (isInterrupted || live.status === "failed") return "retry";
   return live.turns === 0 ? "start" : "listen";
 }
@@ -96,13 +100,14 @@ async function agentText(
 }
 
 /** What was said last, and what is known of a turn that was interrupted. */
-function wordsSoFar({ live, isInterrupted }: ConversationSession, { run, journal }: {
-  readonly run: RunJournal;
-  readonly journal: Journal;
-}): string {
+export function wordsSoFar(
+  { live, isInterrupted }: Pick<TalkSession, "live" | "isInterrupted">,
+  events: readonly RunEvent[],
+  trace: () => Pick<RunTrace, "steps">,
+): string {
   const { log, turns } = live;
-  const told = ownMessages(run.events).map((text) => `${text}\n`);
-  const since = isInterrupted ? [...saidIn(journal.read(run.id), turns + 1), ...told] : [];
+  const told = ownMessages(events).map((text) => `${text}\n`);
+  const since = isInterrupted ? [...saidIn(trace(), turns + 1), ...told] : [];
   const count = log.length + since.length;
   if (count === 0) return "";
   const heading = `${count} ${count === 1 ? "message" : "messages"} so far; the last:\n`;
@@ -110,7 +115,7 @@ function wordsSoFar({ live, isInterrupted }: ConversationSession, { run, journal
 }
 
 /** What the person said that began a turn. */
-function saidIn({ steps }: RunTrace, turn: number): readonly string[] {
+function saidIn({ steps }: Pick<RunTrace, "steps">, turn: number): readonly string[] {
   const outcome = steps.find(({ key }) => key === `turn[${turn}]`)?.outcome;
   const { text } = outcome !== undefined && "ok" in outcome ? readTurnStart(outcome.ok) : {};
   return text === undefined ? [] : [`> ${text}\n`];

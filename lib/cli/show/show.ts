@@ -4,6 +4,7 @@ import {
   didYouMean,
   type EntryGrant,
   type Permissions,
+  type RunSummary,
 } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
@@ -28,19 +29,22 @@ export async function show(
   { words: [kind = "", name], flags }: ParsedCommand<typeof COMMANDS.show>,
   terminal: Terminal,
 ): Promise<number> {
-  const usage = (problem: string) => new UsageError(problem, "show");
   if (kind !== "prompt" && (flags.input.length > 0 || flags["input-json"] !== undefined)) {
-    throw usage("--input and --input-json belong to orrery show prompt");
+    throw new UsageError("--input and --input-json belong to orrery show prompt", "show");
   }
   if (kind === "config" && name !== undefined) {
-    throw usage(`orrery show config takes no name; found "${name}"`);
+    throw new UsageError(`orrery show config takes no name; found "${name}"`, "show");
   }
-  if (kind !== "config" && name === undefined) {
-    const what = NAMES[kind] ?? `the path of the ${kind}`;
-    throw usage(`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`);
-  }
+  if (kind !== "config") assertNamed(kind, name);
   const told = await (PAGES[kind] ?? showGadget)(name ?? "", { flags, terminal });
   return typeof told === "number" ? told : await tell(told, flags, terminal);
+}
+
+/** @throws {UsageError} where nothing is named */
+export function assertNamed(kind: string, name = ""): void {
+  if (name !== "") return;
+  const what = NAMES[kind] ?? `the path of the ${kind}`;
+  throw new UsageError(`orrery show ${kind} needs NAME: ${what}; all: orrery list ${kind}s`, "show");
 }
 
 /** What names a thing that is not named by a path. */
@@ -143,14 +147,26 @@ async function showConversation(word: string): Promise<Told> {
   using here = await neededJournal();
   const { journal } = here;
   const record = journal.conversation(word);
-  const { id, kind } = record.summary;
-  if (kind !== "conversation") {
-    throw new UsageError(
-      `${id} is no conversation with an agent but a run of another kind (${kind}): orrery trace ${id}`,
-      "show",
-    );
-  }
-  const shown = conversationJson(record, (scope) => journal.slots(scope));
+  assertConversation(record.summary);
+  return toldConversation(conversationJson(record, (scope) => journal.slots(scope)));
+}
+
+/** @param there what a command about it ends with @throws {UsageError} for a run of another kind */
+export function assertConversation(
+  { id, kind }: Pick<RunSummary, "id" | "kind">,
+  there = "",
+): void {
+  if (kind === "conversation") return;
+  throw new UsageError(
+    `${id} is no conversation with an agent but a run of another kind (${kind}): ${
+      `orrery trace ${id} ${there}`.trimEnd()
+    }`,
+    "show",
+  );
+}
+
+/** A conversation in each of its forms. */
+export function toldConversation(shown: ConversationJson): Told {
   return { json: shown, text: printable(conversationPage(shown)) };
 }
 

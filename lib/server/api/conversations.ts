@@ -89,6 +89,14 @@ export const conversationRoutes = [
     handle: async ({ service, params, query }) =>
       json(await (await service.talks.open(params.id)).state(query)),
   }),
+  defineRoute("GET", "/v1/conversations/{id}/export", "All that is kept of a conversation", {
+    description:
+      "As orrery show conversation --json has it: with where it is, whose it is, and all its messages.",
+    params: ID_PARAMS,
+    responses: { 200: { description: "The conversation", schema: { type: "object" } } },
+    problems: { 404: ["not-found", "gone"] },
+    handle: async ({ service, params }) => json(await (await service.talks.open(params.id)).exported()),
+  }),
   defineRoute("POST", "/v1/conversations/{id}/messages", "Says something; answers when the turn has ended", {
     params: ID_PARAMS,
     body: onlyFields({ text: { type: "string" }, stream: STREAM }, ["text"]),
@@ -102,7 +110,7 @@ export const conversationRoutes = [
   defineRoute(
     "POST",
     "/v1/conversations/{id}/retry",
-    "Tries the turn that failed, or was interrupted, again",
+    "Tries the turn that failed, or was interrupted, again; makes the first one where there is none",
     {
       params: ID_PARAMS,
       body: TURN,

@@ -1,11 +1,13 @@
 import {
   type ConversationRecord,
   type Journal,
+  type JsonObject,
   type MessageRange,
   type RunEvent,
   RunNotFoundError,
   RunOwnedError,
   type Secrets,
+  toJsonObject,
 } from "../../core/core.ts";
 import { newRunId } from "../../journal/new_run.ts";
 import { dropGrants, keepGrants, keptGrants, NOBODY } from "../../project/trust/grants.ts";
@@ -28,7 +30,7 @@ import { settled } from "../start/settle.ts";
 import { conversationInput } from "./agent.ts";
 import { agentPath, begunTurn, openTalk, type TalkPlace, wishedTalk } from "./open.ts";
 import type { ConversationSession } from "./session.ts";
-import { talkState } from "./state.ts";
+import { conversationJson, talkState } from "./state.ts";
 
 /** The conversations of a project that is held open, and what makes an interrupted one go on. */
 export interface OpenedTalks extends Talks {
@@ -105,7 +107,8 @@ class ProjectTalks implements OpenedTalks {
         if (session.isInterrupted) {
           await settled(id, { rerun, skip }, (decisions) => session.settle({ user: NOBODY, decisions }));
         }
-        return await begun(session, (live) => live.retry(), signal);
+        const isUnbegun = session.live.turns === 0 && session.live.status === "held"; // it went back to its beginning
+        return await begun(session, (live) => isUnbegun ? live.start() : live.retry(), signal);
       },
     });
   }
@@ -114,6 +117,7 @@ class ProjectTalks implements OpenedTalks {
     return {
       id,
       state: async (range) => await Promise.resolve(this.#state(id, range)),
+      exported: async () => await Promise.resolve(this.#exported(id)),
       say: async (text) =>
         await this.#next(id, {
           make: (session, signal) => begun(session, (live) => live.say(text), signal),
@@ -216,6 +220,11 @@ class ProjectTalks implements OpenedTalks {
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.delete(id);
     return waiting;
+  }
+
+  #exported(id: string): JsonObject {
+    const { journal } = this.#host;
+    return toJsonObject(conversationJson(this.#record(id), (scope) => ({ ...journal.slots(scope) })));
   }
 
   #state(id: string, range?: MessageRange): TalkState {

@@ -1,0 +1,190 @@
+// Conversations with agents of a server: `chat`, `run FILE.agent.yml` and `resume`.
+import { ProblemsError, RunEndedError, RunOwnedError } from "../../core/core.ts";
+import { workingFolder } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
+import { errorFrame } from "../../render/error_frame.ts";
+import { printable } from "../../render/shown_text.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { budgetOf } from "../../service/input/budget.ts";
+import { unverifiedText } from "../../service/start/settle.ts";
+import { beginTalk, greet, typistOf } from "../chat/talk.ts";
+import { assertAgent } from "../conversation/conversation.ts";
+import { type ConversationFlags, slotsOf } from "../conversation/flags.ts";
+import { holdConversation } from "../conversation/hold.ts";
+import { conversationLines } from "../conversation/lines.ts";
+import type { ConversationWork } from "../conversation/talk.ts";
+import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
+import { refuseFlags } from "../flags/parse.ts";
+import { firstOf, wordsSoFar } from "../resume/conversation.ts";
+import { interruptible, nobody, userBehind } from "../run/around.ts";
+import { chooseView } from "../run/view.ts";
+import type { ServerClient } from "./client.ts";
+import { orNotThere, pathThere } from "./file.ts";
+import { serverOf } from "./server.ts";
+import { TalkThere } from "./talk.ts";
+
+/** `orrery chat FILE.agent.yml --server URL`: talks with an agent of the server's project; gives the exit code. */
+export async function chat(
+  { words: [word], flags }: ParsedCommand<typeof COMMANDS.chat>,
+  terminal: Terminal,
+): Promise<number> {
+  const client = serverOf(COMMANDS.chat, flags);
+  if (word === undefined) {
+    throw new UsageError(
+      `With --server an agent of the project of ${client.url} is talked with: orrery chat NAME.agent.yml. ` +
+        "Models and profiles are talked with here, without --server",
+      "chat",
+    );
+  }
+  assertAgent(word);
+  refuseFlags(COMMANDS.chat, flags, "conversation");
+  const talk = beginTalk(terminal, flags, { file: word });
+  const typist = await typistOf(terminal);
+  const user = await userBehind(talk.view, {
+    terminal,
+    isQuiet: flags.quiet,
+    usesStdin: false,
+    typist,
+    turn: () => talk.stop.turn,
+  });
+  const wish = wishOf(word, flags, { ask: user.canAnswer, command: "chat" });
+  const session = new TalkThere({ client, view: talk.view, user, wish });
+  await greet(talk, `${word} at ${client.url}`);
+  return await held(client, {
+    ...talk,
+    flags: { ...flags, json: false, output: undefined },
+    agent: { file: word },
+    session,
+    first: "start",
+    lines: conversationLines({ ...talk, session, typist, isKept: true, there: client.flag }),
+    isTyped: typist !== undefined,
+    isChat: true,
+  });
+}
+
+/** `orrery run FILE.agent.yml --server URL`: begins a conversation, says what `--say` says, and leaves it where it waits. */
+export async function runAgentThere(
+  word: string,
+  { client, flags, terminal }: {
+    readonly client: ServerClient;
+    readonly flags: ParsedCommand<typeof COMMANDS.run>["flags"];
+    readonly terminal: Terminal;
+  },
+): Promise<number> {
+  const stop = interruptible(terminal);
+  const view = chooseView(terminal, { flags, file: word, shownText: "none" });
+  const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false });
+  const wish = wishOf(word, flags, { ask: user.canAnswer, command: "run" });
+  const session = new TalkThere({ client, view, user, wish, withSteps: flags.json });
+  const left = [...flags.say];
+  return await held(client, {
+    terminal,
+    flags,
+    view,
+    stop,
+    agent: { file: word },
+    session,
+    first: "start",
+    lines: () => ({
+      next: () => Promise.resolve(left.shift()),
+      hasMore: () => Promise.resolve(left.length > 0),
+    }),
+    isTyped: false,
+    isChat: false,
+    between: "\n",
+  });
+}
+
+/** What begins it. @throws {UsageError} that names the flag */
+function wishOf(
+  word: string,
+  flags: ConversationFlags,
+  { ask, command }: { readonly ask: boolean; readonly command: "run" | "chat" },
+) {
+  const { user, module, session, model } = flags;
+  const budget = budgetOf(flags.budget, { command });
+  return {
+    agent: pathThere(word),
+    slots: slotsOf(flags.slot, command),
+    user,
+    module,
+    session,
+    model,
+    budget,
+    ask,
+  };
+}
+
+/** Talks to its end. What is wrong with the agent is told a line each, as it is of one that lies here. */
+async function held(
+  client: ServerClient,
+  work: Omit<ConversationWork, "place" | "isKept" | "there">,
+): Promise<number> {
+  const { terminal: { stderr }, agent: { file } } = work;
+  const cwd = workingFolder();
+  try {
+    return await holdConversation({ ...work, place: { root: cwd, cwd }, isKept: true, there: client.flag });
+  } catch (error) {
+    if (!(error instanceof ProblemsError)) {
+      throw work.session.live.id === "" ? orNotThere(error, file, client) : error;
+    }
+    await stderr.write(error.problems.map((problem) => errorFrame(problem)).join(""));
+    return EXIT.usage;
+  }
+}
+
+/** `orrery resume ID --server URL` of a conversation: an answer that was interrupted is finished first. */
+export async function resumeTalkThere(
+  id: string,
+  { client, flags, terminal }: {
+    readonly client: ServerClient;
+    readonly flags: ParsedCommand<typeof COMMANDS.resume>["flags"];
+    readonly terminal: Terminal;
+  },
+): Promise<number> {
+  if (flags.budget.length > 0) {
+    throw new UsageError(
+      "--budget and --server do not go together for a conversation: it has the budget that it began with",
+      "resume",
+    );
+  }
+  const [state, trace] = [await client.talk(id), await client.trace(id)];
+  if (state.status === "completed") {
+    throw new RunEndedError(
+      `This conversation has ended. Start a new one; all of it: orrery show conversation ${id} ${client.flag}`,
+    );
+  }
+  if (state.status === "running") {
+    throw new RunOwnedError("The agent is still answering; try again when it is done.");
+  }
+  const talk = beginTalk(terminal, flags, { file: state.agent });
+  const { view, stop } = talk;
+  const typist = !flags.json && flags.output === undefined ? await typistOf(terminal) : undefined;
+  const turn = () => stop.turn;
+  const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false, typist, turn });
+  const session = new TalkThere({ client, view, user, state, trace, withSteps: flags.json });
+  if (session.isInterrupted) {
+    const asked = flags.quiet ? nobody : typist ?? await terminal.user();
+    const left = await session.settle({ user: asked, decisions: flags });
+    if (left.length > 0) {
+      await terminal.stderr.write(unverifiedText(`${id} ${client.flag}`, left));
+      return EXIT.failed;
+    }
+  }
+  const { events } = trace;
+  const turnEvents = events.slice(Math.max(0, events.findLastIndex(({ type }) => type === "run-start")));
+  if (!flags.quiet) await terminal.stderr.write(printable(wordsSoFar(session, turnEvents, () => trace)));
+  return await held(client, {
+    ...talk,
+    flags,
+    agent: { file: state.agent },
+    session,
+    first: firstOf(session),
+    heard: events.at(-1)?.seq ?? 0,
+    lines: terminal.stdinIsTerminal && typist === undefined
+      ? () => ({ next: () => Promise.resolve(undefined) })
+      : conversationLines({ terminal, stop, session, typist, isKept: true, there: client.flag }),
+    isTyped: typist !== undefined,
+    isChat: true,
+  });
+}
