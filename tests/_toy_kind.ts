@@ -40,7 +40,7 @@ function ready(start: ReadyRun["start"], { project: { root } }: StartPlace): Rea
 /** Passed in where kinds are taken: to `main()`, or to `openService()`. */
 export const toy: Kind = {
   name: NAME,
-  file: { words: "a toy (.toy)", is: (name) => name.endsWith(".toy") },
+  file: { word: "toy", endings: ".toy", is: (name) => name.endsWith(".toy") },
   run: () =>
     Promise.resolve({
       async start({ file }, at) {
@@ -48,6 +48,15 @@ export const toy: Kind = {
         return ready({ kind: NAME, file, input: { text }, files: [{ path: file, text }] }, at);
       },
       again: ({ run }, at) => Promise.resolve(ready(run, at)),
+    }),
+  graph: () =>
+    Promise.resolve({
+      graph({ text }) {
+        const lines = text.trim().split("\n");
+        const nodes = lines.map((line) => ({ id: line, gadgetName: "", state: "ok" as const }));
+        const edges = lines.slice(1).map((_, from) => ({ from, to: from + 1, isCyclic: false }));
+        return Promise.resolve({ graph: { nodes, edges }, problems: [] });
+      },
     }),
   check: () =>
     Promise.resolve({

@@ -322,13 +322,14 @@ export const COMMANDS = {
   },
   graph: {
     name: "graph",
-    summary: "Draws how calls depend on each other, or what a document does.",
+    summary: "Draws what a call file, a document or an agent does.",
     arguments: [
       {
         name: "FILE",
         required: true,
         names: "file",
-        help: 'A file that ends with ".calls", a document that ends with ".md", or - for calls on stdin.',
+        help:
+          'A file that ends with ".calls", a document that ends with ".md", an agent that ends with ".agent.yml", or - for calls on stdin.',
       },
     ],
     flags: [

@@ -7,7 +7,7 @@ import { openSettings } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
-import { kindOfFile } from "../../service/kinds/kinds.ts";
+import { assertNoResult, kindOfFile } from "../../service/kinds/kinds.ts";
 import { prompt } from "../../service/kinds/prompt/prompt.ts";
 import { calls } from "../../service/kinds/calls/calls.ts";
 import { readyCalls } from "../../service/kinds/calls/start.ts";
@@ -152,13 +152,7 @@ export function kindByName(word: string, kinds: readonly Kind[]): Kind | undefin
     const path = word.replace(/^(\.\/)?prompts\//, "").replace(/\.prompt(\.md)?$/, "");
     throw new UsageError(`A prompt is named by its path, not by its file: orrery run ${path}`, "run");
   }
-  if (kinds.some(({ file }) => file?.isResult?.(word))) {
-    const source = word.slice(0, word.lastIndexOf("."));
-    throw new UsageError(
-      `${JSON.stringify(word)} is the result of a document: run the document itself, orrery run ${source}.md`,
-      "run",
-    );
-  }
+  assertNoResult(word, kinds, "run");
   return kind ?? (word === "-" || OTHER_ENDING.test(word) ? calls : undefined);
 }
 

@@ -119,7 +119,7 @@ const FIRST_DIGITS = {
   prompt: "3",
   settings: "4",
   command: "5",
-  agent: "6",
+  conversation: "6",
   collection: "7",
   test: "8",
 } as const;
@@ -195,7 +195,8 @@ export function toldProblem(folder: string, { found, rule }: ReportedProblem): T
   };
 }
 
-interface PlacedProblem extends Pick<ProblemJson, "message"> {
+/** Something that is wrong at a place of a file. */
+export interface PlacedProblem extends Pick<ProblemJson, "message"> {
   readonly line: number;
   /** Default 1. */
   readonly column?: number;

@@ -1,6 +1,6 @@
 import type { MergeMode } from "../../parse/document/operation.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { kindOfFile } from "../kinds/kinds.ts";
+import { fileWords, kindOfFile } from "../kinds/kinds.ts";
 import type { CheckReport } from "./report.ts";
 import { basename, dirname, relative, resolve } from "node:path";
 import { FileError, type Files } from "../../core/core.ts";
@@ -98,9 +98,8 @@ export async function checkTargets(words: readonly string[], options: TargetOpti
 }
 
 function otherKind(word: string, kinds: readonly Kind[]): string {
-  const files = kinds.flatMap(({ file }) => file?.words ?? []);
   return `Cannot check ${JSON.stringify(word)}: expected ${
-    files.join(", ")
+    fileWords(kinds).join(", ")
   }, a collection (.collection.yml), ` +
     "tests (.conversation-test.yml, .document-test.yml), orrery.yaml or a folder";
 }

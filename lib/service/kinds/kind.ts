@@ -2,6 +2,9 @@
 // is light; what does the work is loaded when it is wanted, since how fast a run starts counts.
 import type { RunStart } from "../../core/core.ts";
 import type { CheckedFiles, CheckOptions } from "../check/targets.ts";
+import type { PlacedProblem } from "../check/report.ts";
+import type { ProjectSettings } from "../../project/project.ts";
+import type { CallGraph } from "../../render/graph/graph.ts";
 import type { StartRun } from "../service.ts";
 import type { BegunRun, ReadyRun, ShownResult, StartPlace } from "../start/ready_run.ts";
 
@@ -13,6 +16,8 @@ export interface Kind {
   readonly file?: KindFiles;
   /** How its runs begin, and go on. */
   readonly run?: () => Promise<KindRuns>;
+  /** What its files do, as a picture. */
+  readonly graph?: () => Promise<KindGraphs>;
   /** What is wrong with its files. */
   readonly check?: () => Promise<KindChecks>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
@@ -23,8 +28,10 @@ export interface Kind {
 
 /** The files of a kind. */
 export interface KindFiles {
-  /** In a list of what there is: "a document (.md)". */
-  readonly words: string;
+  /** What people call one: "document". */
+  readonly word: string;
+  /** How their names end, in words. */
+  readonly endings: string;
   /** Whether a file of this name is one. */
   is(name: string): boolean;
   /** Whether one of this name is what a run leaves: it is checked as one, and not run. */
@@ -44,6 +51,31 @@ export type FileWish = Extract<StartRun, { readonly kind: "file" }>;
 export interface KindChecks {
   /** Tells the report what is wrong with them, running nothing. */
   check(files: CheckedFiles, options: CheckOptions): Promise<void>;
+}
+
+/** A file that is drawn. */
+export interface DrawnFile {
+  /** As problems name it. */
+  readonly file: string;
+  /** Absolute; of stdin: the working folder. */
+  readonly path: string;
+  readonly text: string;
+  readonly project: ProjectSettings;
+}
+
+/** What a file does. */
+export interface DrawnGraph {
+  readonly graph: CallGraph;
+  readonly problems: readonly PlacedProblem[];
+  /** For a terminal, in place of the picture. */
+  readonly text?: string;
+  /** Why there is nothing to be seen. */
+  readonly nothing?: string;
+}
+
+/** How the files of a kind are drawn. */
+export interface KindGraphs {
+  graph(file: DrawnFile): Promise<DrawnGraph>;
 }
 
 /** The runs of a kind. */

@@ -3,6 +3,7 @@ import { conversation } from "./conversation/conversation.ts";
 import { basename } from "node:path";
 import { ask, chat } from "./dialog/dialog.ts";
 import { document } from "./document/document.ts";
+import { UsageError } from "../exit_code.ts";
 import type { Kind } from "./kind.ts";
 import { prompt } from "./prompt/prompt.ts";
 
@@ -14,10 +15,31 @@ export function kindOfFile(path: string, kinds: readonly Kind[]): Kind | undefin
   return kinds.find(({ file }) => file?.is(basename(path)));
 }
 
+/** The files that there are: "a document (.md)". */
+export function fileWords(kinds: readonly Kind[]): readonly string[] {
+  return kinds.flatMap(({ file }) =>
+    file === undefined ? [] : `${/^[aeiou]/.test(file.word) ? "an" : "a"} ${file.word} (${file.endings})`
+  );
+}
+
+/** @throws {UsageError} for what a run has left: it is no file to run or to look at */
+export function assertNoResult(
+  word: string,
+  kinds: readonly Kind[],
+  command: "run" | "show" | "graph",
+): void {
+  if (!kinds.some(({ file }) => file?.isResult?.(word))) return;
+  const source = `${word.slice(0, word.lastIndexOf("."))}.md`;
+  const hint = command === "run"
+    ? `run the document itself, orrery run ${source}`
+    : `name the document itself, ${source}`;
+  throw new UsageError(`${JSON.stringify(word)} is the result of a document: ${hint}`, command);
+}
+
 /** What a file may be, in words. */
 export function eitherOf(kinds: readonly Kind[]): string {
   return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
-    kinds.flatMap(({ file }) => file?.words ?? []),
+    fileWords(kinds),
   );
 }
 

@@ -1,4 +1,6 @@
 // What is in the project, looked at when it is asked for: files as they are by then, gadgets and prompts as the project holds them.
+import type { CallGraph } from "../../render/graph/graph.ts";
+import { readDocumentText } from "../../run/document/files.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { eitherOf, kindOfFile } from "../kinds/kinds.ts";
 import { resolve } from "node:path";
@@ -9,6 +11,7 @@ import {
   type JsonObject,
   projectPath,
   type Secrets,
+  SourceError,
   toJsonObject,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
@@ -29,13 +32,13 @@ import { fieldError, ServiceError } from "../service.ts";
 import { agentData, agentsBelow } from "../kinds/conversation/look.ts";
 import { documentData, documentsBelow } from "../kinds/document/look.ts";
 import { gadgetData } from "./gadgets.ts";
-import { agentGraph, callsGraph, documentGraph } from "../graph/graph.ts";
 import {
   CATALOG_PARTS,
   type CatalogJson,
   type CatalogPart,
   type CheckWanted,
   type GadgetJson,
+  type GraphJson,
   type ListedCalls,
   type ListedModel,
   type Look,
@@ -165,15 +168,36 @@ export function openLook(
       }
     },
     async graph(path) {
-      const file = fileOf(path, "file", /\.(md|calls|ya?ml)$/i);
-      if (isAgentName(file)) return await there("agent", path, () => agentGraph(file, { root }));
-      if (/\.md$/i.test(file)) return await there("document", path, () => documentGraph(file, { root }));
-      if (!CALLS.test(file)) throw notFound("call file", path);
-      const text = await there("call file", path, () => hostFiles({ root }).readText(file));
-      const { config: { calls: { markers } } } = await settings();
-      return await callsGraph(text, { file, markers });
+      const named = fileOf(path, "file");
+      const kind = kindOfFile(named, kinds);
+      const graphs = await kind?.graph?.();
+      if (kind === undefined || graphs === undefined) throw notFound("file", path);
+      const text = await there(
+        kind.file?.word ?? "file",
+        path,
+        () => readDocumentText(hostFiles({ root }), named),
+      );
+      const file = { file: named, path: resolve(root, named), text, project: await settings() };
+      const { graph, problems } = await graphs.graph(file);
+      return {
+        ...await drawn(graph),
+        problems: problems.map((problem) => problemJson(kind.name, named, problem)),
+      };
     },
   };
+}
+
+/** The picture in both forms. */
+async function drawn(graph: CallGraph): Promise<Omit<GraphJson, "problems">> {
+  const { graphMermaid } = await import("../../render/graph/mermaid.ts");
+  const { graphSvg } = await import("../../render/graph/picture.ts");
+  const mermaid = graphMermaid(graph);
+  try {
+    return { mermaid, svg: await graphSvg(graph) };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { mermaid, svg: "" }; // too large to be drawn
+  }
 }
 
 /** What may be shown as text. */

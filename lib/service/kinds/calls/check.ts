@@ -41,7 +41,7 @@ async function checkCalls(path: string, { places, report }: CheckOptions): Promi
   const parser = new CallParser({ markers, leaf: undecided });
   const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
     .flatMap((event) => event.type === "call-end" ? [event.call] : []);
-  for (const { line, text: message } of graphOfCalls(calls).problems) tell(line, message);
+  for (const { line, message } of graphOfCalls(calls).problems) tell(line, message);
   const ids = new Set(calls.map(({ invocationId }) => invocationId));
   const { arg } = completeMarkers(markers);
   for (const call of calls) {

@@ -1,12 +1,23 @@
-import type { CallBlock } from "../../../parse/calls/calls.ts";
+import { withoutByteOrderMark } from "../../../core/core.ts";
+import type { PlacedProblem } from "../../check/report.ts";
+import type { DrawnFile, DrawnGraph } from "../kind.ts";
+import { type CallBlock, CallParser } from "../../../parse/calls/calls.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
 import { cyclesOf } from "../../../schedule/cycles.ts";
 
-/** Something in a call file that keeps a call from running. */
-export interface GraphProblem {
-  readonly line: number;
-  readonly text: string;
+/** The graph of a text of calls. */
+export function graph(
+  { file, text, project: { config: { calls: { markers } } } }: DrawnFile,
+): Promise<DrawnGraph> {
+  const parser = new CallParser({ markers });
+  const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
+    .flatMap((event) => event.type === "call-end" ? [event.call] : []);
+  const nothing = calls.length > 0 ? undefined : `no line of ${file} begins with ${markers.start}`;
+  return Promise.resolve({ ...graphOfCalls(calls), nothing });
 }
+
+/** Something in a call file that keeps a call from running. */
+type GraphProblem = Pick<PlacedProblem, "line" | "message">;
 
 /** The graph of the calls of a file, and everything in it that cannot run. */
 export function graphOfCalls(
@@ -65,13 +76,15 @@ function problemsOf(
   },
 ): GraphProblem[] {
   const unreadable = calls.flatMap(({ line, parseError = "" }) =>
-    parseError.split("\n").filter((text) => text !== "").map((text) => ({ line, text }))
+    parseError.split("\n").filter((message) => message !== "").map((message) => ({ line, message }))
   );
   const cyclic = calls.flatMap(({ line, invocationId }, index) =>
-    cycles[index] === undefined ? [] : [{ line, text: `"${invocationId}" is on a cycle: ${cycles[index]}` }]
+    cycles[index] === undefined
+      ? []
+      : [{ line, message: `"${invocationId}" is on a cycle: ${cycles[index]}` }]
   );
   const uncalled = [...missing].flatMap(([id, { lines }]) =>
-    lines.map((line) => ({ line, text: `depends on "${id}", which is never called` }))
+    lines.map((line) => ({ line, message: `depends on "${id}", which is never called` }))
   );
   return [...unreadable, ...cyclic, ...uncalled].sort((a, b) => a.line - b.line);
 }

@@ -17,7 +17,7 @@ async function checkAgentFile(
   path: string,
   { places, report, flags: { isGranting } }: CheckOptions,
 ): Promise<void> {
-  const text = await places.read(path, "agent");
+  const text = await places.read(path, "conversation");
   if (text === undefined) return;
   const problems = await checkAgent(text, { file: path });
   const { agent } = await readAgentFile(text, { file: path });
@@ -28,6 +28,6 @@ async function checkAgentFile(
     severity: isOpen && !isGranting ? "warning" as const : severity,
   }));
   for (const { path: part, message, file: _file, ...problem } of [...problems, ...lacking].sort(byPlace)) {
-    report.add({ kind: "agent", path, ...problem, message: `${part}: ${message}` });
+    report.add({ kind: "conversation", path, ...problem, message: `${part}: ${message}` });
   }
 }

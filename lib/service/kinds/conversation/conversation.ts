@@ -5,10 +5,12 @@ import type { Kind } from "../kind.ts";
 export const conversation: Kind = {
   name: "conversation",
   file: {
-    words: "an agent (.agent.yml, .agent.yaml)",
+    word: "agent",
+    endings: ".agent.yml, .agent.yaml",
     is: isAgentName,
     instead: "an agent is talked to: begin a conversation with it",
   },
+  graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   goesOn: () => "is a conversation, which goes on with a message or with retry",
 };

@@ -40,7 +40,7 @@ export async function agentData(file: string, { root }: { readonly root: string 
   const source = await hostFiles({ root }).readText(file);
   const { agent } = await readAgentFile(source, { file });
   const problems = (await checkAgent(source, { file })).map((problem) =>
-    problemJson("agent", file, { ...problem, message: `${problem.path}: ${problem.message}` })
+    problemJson("conversation", file, { ...problem, message: `${problem.path}: ${problem.message}` })
   );
   if (agent === undefined) {
     const problem = problems.find(({ severity }) => severity === "error")?.message ?? "";

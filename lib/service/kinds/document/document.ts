@@ -5,11 +5,13 @@ import { prompt } from "../prompt/prompt.ts";
 export const document: Kind = {
   name: "document",
   file: {
-    words: "a document (.md)",
+    word: "document",
+    endings: ".md",
     is: (name) => /\.md$/i.test(name) && !prompt.file.is(name),
     isResult: (name) => /\.ctx$/i.test(name),
   },
   run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
+  graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   seen: "operations",
 };

@@ -1,17 +1,32 @@
+import { FileError, isInside, pathFromFolder } from "../../../core/core.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { realPath } from "../../../host/paths.ts";
+import { documentRail } from "../../../render/graph/rail.ts";
+import { readDocumentText } from "../../../run/document/files.ts";
+import type { DrawnFile, DrawnGraph } from "../kind.ts";
 import { dirname, extname, join } from "node:path";
 import { operationReferences } from "../../../check/document_source.ts";
 import type { LiveDocument } from "../../../document/live_document.ts";
 import type { LiveNode } from "../../../document/live_node.ts";
 import { readReference } from "../../../document/find_block.ts";
-import type { DocumentFile } from "../../../parse/document/document.ts";
+import { type DocumentFile, readDocument } from "../../../parse/document/document.ts";
 import type { ImportFields, OperationFields, RunFields } from "../../../parse/document/operation.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
 import type { OperationRow } from "../../../render/graph/rail.ts";
 import { shown } from "../../../schema/issue.ts";
-import type { DocumentOutline, OutlinedOperation } from "./outline.ts";
+import { type DocumentOutline, type OutlinedOperation, outlineOf } from "./outline.ts";
+
+/** The graph of a document; for a terminal a rail of its operations. */
+export async function graph({ file, path, text, project: { root } }: DrawnFile): Promise<DrawnGraph> {
+  const document = await readDocument(text, { path: file });
+  const drawn = await graphOfDocument(await outlineOf(document), { path, read: projectReader(root) });
+  const { problems } = document;
+  if (drawn.rows.length > 0) return { graph: drawn.graph, problems, text: documentRail(file, drawn) };
+  return { graph: drawn.graph, problems, text: "", nothing: `${file} has no operation` };
+}
 
 /** The picture of a document, and its operations one by one. */
-export interface DocumentGraph {
+interface DocumentGraph {
   readonly graph: CallGraph;
   readonly rows: readonly OperationRow[];
 }
@@ -21,7 +36,7 @@ export interface DocumentGraph {
  *
  * @param path of the document, as `read` takes it
  */
-export async function graphOfDocument(
+async function graphOfDocument(
   { live, operations }: DocumentOutline,
   { path, read }: { readonly path: string; readonly read: ReadFile },
 ): Promise<DocumentGraph> {
@@ -166,7 +181,7 @@ function placeWords(fields: OperationFields): readonly string[] {
 }
 
 /** A file as a document; undefined when it cannot be read. Paths are absolute. */
-export type ReadFile = (path: string) => Promise<{ readonly shown: string; readonly file?: DocumentFile }>;
+type ReadFile = (path: string) => Promise<{ readonly shown: string; readonly file?: DocumentFile }>;
 
 /** What takes the nodes. */
 interface FileDrawing {
@@ -219,4 +234,20 @@ function nodeOf(id: string, document: DocumentFile | undefined): GraphNode {
   const count = nodes.filter(({ kind }) => kind === "operation").length;
   const operations = `${count} operation${count === 1 ? "" : "s"}`;
   return { id, gadgetName: title === "" ? operations : title, state: "ok", shape: "file" };
+}
+
+/** Reads what a document names. Files outside the project are named, and not looked into. */
+function projectReader(root: string): ReadFile {
+  const files = hostFiles({ root });
+  return async (path) => {
+    const shown = pathFromFolder(path, root);
+    if (!isInside(realPath(path), root)) return { shown };
+    try {
+      const text = await readDocumentText(files, path);
+      return { shown, file: await readDocument(text, { path: shown, hasOperations: path.endsWith(".md") }) };
+    } catch (thrown) {
+      if (!(thrown instanceof FileError)) throw thrown;
+      return { shown };
+    }
+  };
 }

@@ -4,7 +4,8 @@ import type { Kind } from "../kind.ts";
 export const prompt = {
   name: "prompt",
   file: {
-    words: "a prompt (.prompt.md, .prompt)",
+    word: "prompt",
+    endings: ".prompt.md, .prompt",
     is: (name: string) => /\.prompt(\.md)?$/.test(name),
     isDraft: (path: string) => /(?:^|[\\/])_/.test(path), // nobody looks for it
     isOfProject: true,
