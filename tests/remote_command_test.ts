@@ -1,6 +1,7 @@
 // `orrery … --server URL`: the command line as a client of a running server, in another folder.
 import assert from "node:assert/strict";
-import { type TestProject, testProject } from "./_project.ts";
+import { posixTest } from "./_posix_test.ts";
+import { readUntil, type TestProject, testProject } from "./_project.ts";
 import { main } from "../main.ts";
 import { type RunOptions, type RunResult, testProgram } from "./_run.ts";
 import { type Served, served } from "./_served_project.ts";
@@ -298,23 +299,26 @@ Deno.test("the token of a server on this machine is found in the project of the 
   assert.deepEqual(found, { code: 0, stdout: "42\n", stderr: "" });
 });
 
-Deno.test("a token is not sent on to where a server redirects, nor past a link in place of its file", async () => {
-  await using here = await testProject({ "secret.txt": `${TOKEN}\n` });
-  await Deno.mkdir(`${here.folder}/.orrery`);
-  await Deno.symlink(`${here.folder}/secret.txt`, `${here.folder}/.orrery/orrery.db-token`);
-  const asked: (string | null)[] = [];
-  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ headers, url }) => {
-    asked.push(headers.get("authorization"));
-    return Response.redirect(new URL("/elsewhere", url), 302);
-  });
-  const args = ["runs", "--server", `http://127.0.0.1:${server.addr.port}`];
-  const linked = await here.run(args);
-  const redirected = await here.run([...args, "--token", TOKEN]);
-  await server.shutdown();
-  assert.deepEqual([linked.code, redirected.code], [7, 7]);
-  assert.match(redirected.stderr, /answers with the status 302 .*expected orrery serve/);
-  assert.deepEqual(asked, [null, `Bearer ${TOKEN}`]);
-});
+posixTest(
+  "a token is not sent on to where a server redirects, nor past a link in place of its file",
+  async () => {
+    await using here = await testProject({ "secret.txt": `${TOKEN}\n` });
+    await Deno.mkdir(`${here.folder}/.orrery`);
+    await Deno.symlink(`${here.folder}/secret.txt`, `${here.folder}/.orrery/orrery.db-token`);
+    const asked: (string | null)[] = [];
+    const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ headers, url }) => {
+      asked.push(headers.get("authorization"));
+      return Response.redirect(new URL("/elsewhere", url), 302);
+    });
+    const args = ["runs", "--server", `http://127.0.0.1:${server.addr.port}`];
+    const linked = await here.run(args);
+    const redirected = await here.run([...args, "--token", TOKEN]);
+    await server.shutdown();
+    assert.deepEqual([linked.code, redirected.code], [7, 7]);
+    assert.match(redirected.stderr, /answers with the status 302 .*expected orrery serve/);
+    assert.deepEqual(asked, [null, `Bearer ${TOKEN}`]);
+  },
+);
 
 typedTest("questions and permissions of a run there are answered at the terminal here", async () => {
   await using at = await elsewhere();
@@ -635,4 +639,91 @@ typedTest("at a terminal a chat there has its commands, and its questions are as
   assert.equal(asked.code, 0, asked.stderr);
   assert.match(asked.stderr, /^Which colour\?$/m);
   assert.match(asked.stdout, /^blue\. More\?$/m);
+});
+
+Deno.test("calls on stdin run at the server while they are still being written", async () => {
+  await using at = await elsewhere();
+  const first = new TextEncoder().encode(call("Calculate:first", { expression: "1 + 1" }));
+  const second = new TextEncoder().encode(call("Calculate:second:first", { expression: "40 + 2" }));
+  const { program, stdout, stderr } = testProgram({
+    cwd: at.here.folder,
+    env: { ...at.here.env, ORRERY_TOKEN: TOKEN },
+  });
+  const pieces = [first, second];
+  const code = await main(["run", "-", "--server", at.there.origin], {
+    ...program,
+    stdin: {
+      isTerminal: () => false,
+      async read(buffer) {
+        if (pieces.length < 2) { while (!/ok {4}first/.test(stderr.text)) await pause(10); // it has run by then
+         }
+        const piece = pieces.shift();
+        if (piece !== undefined) buffer.set(piece);
+        return piece?.length ?? null;
+      },
+    },
+  });
+  assert.deepEqual([code, stdout.text], [0, "42\n"], stderr.text);
+  const broken = new Uint8Array([...first, 0xff, ...second]);
+  const [there, here] = [
+    await at.run(["run", "-"], { stdin: broken }),
+    await at.there.project.run(["run", "-"], { stdin: broken }),
+  ];
+  const why =
+    /Cannot read stdin any further: it is not UTF-8 text: the first wrong byte is 0xFF at offset \d+/;
+  assert.ok(there.code !== 0 && here.code !== 0, there.stderr);
+  assert.match(here.stderr, why);
+  assert.match(there.stderr, why);
+});
+
+posixTest("Ctrl-C twice leaves the run at the server, and says how it is followed", async () => {
+  await using here = await testProject({});
+  const cancelled = Promise.withResolvers<void>();
+  const id = "1abcdefghijk";
+  // A server that takes its time.
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url, method }) => {
+    const { pathname } = new URL(url);
+    if (pathname === `/v1/runs/${id}/cancel`) cancelled.resolve();
+    const state = {
+      id,
+      kind: "calls",
+      status: "running",
+      owned: true,
+      startedAt: 0,
+      ms: 0,
+      usage: { input: 0, output: 0 },
+      steps: 0,
+      asks: [],
+    };
+    if (method === "GET" || pathname !== "/v1/runs") return Response.json(state);
+    const start = { type: "run-start", run: id, seq: 1, at: 0, kind: "calls", file: "a.calls" };
+    const call = { type: "call-log", invocationId: "a", text: "It goes on.", run: id, seq: 2, at: 1 };
+    const body = new ReadableStream({
+      start(controller) {
+        for (const event of [start, call]) {
+          controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+        }
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream", "orrery-run": id } });
+  });
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const child = here.start(["run", "a.calls", "--server", origin]);
+  const reader = child.stderr.getReader();
+  try {
+    await child.stdin.close();
+    await readUntil(reader, "It goes on.");
+    child.kill("SIGINT");
+    await cancelled.promise;
+    child.kill("SIGINT");
+    assert.equal((await child.status).code, 130);
+    await readUntil(
+      reader,
+      `${origin} was told to stop ${id}, and may not have done so yet; to follow it, or to go on: orrery resume ${id} --server ${origin}\n`,
+    );
+  } finally {
+    reader.releaseLock();
+    await Promise.all([child.stdout.cancel(), child.stderr.cancel(), child.status]);
+    await server.shutdown();
+  }
 });

@@ -1,5 +1,6 @@
 // What a running server is asked over HTTP (lib/server/api/), typed and checked. Nothing here knows of a terminal.
 import {
+  type HttpStream,
   isRecord,
   type JsonSchema,
   messageOf,
@@ -93,12 +94,19 @@ export class ServerClient {
   }
 
   /** Begins something, and is told of it from then on: who comes later is not told the pieces of texts that are whole by then. */
-  async begin(path: string, body: Readonly<Record<string, unknown>> | string): Promise<StartedRun> {
-    const asked = typeof body === "string" ? body : { ...body, stream: true };
-    const { headers, body: events } = await this.ask(path, { body: asked });
+  async begin(path: string, body: Readonly<Record<string, unknown>>): Promise<StartedRun> {
+    return this.#started(await this.ask(path, { body: { ...body, stream: true } }));
+  }
+
+  /** Runs calls while they come. @param signal breaks them off, which ends the run */
+  async calls(text: AsyncIterable<string>, signal: AbortSignal): Promise<StartedRun> {
+    return this.#started(await this.ask("/v1/calls", { text, signal }));
+  }
+
+  #started({ headers, body }: Pick<HttpStream, "headers" | "body">): StartedRun {
     const id = headers["orrery-run"] ?? "";
     if (!/^[\w:@-][\w.:@-]{0,99}$/.test(id)) throw this.#strange("events of no run");
-    return { id, body: events };
+    return { id, body };
   }
 
   run(id: string): Promise<RunState> {
@@ -256,30 +264,26 @@ export class ServerClient {
     throw this.#strange("something that is no JSON object");
   }
 
-  /** An answer that is no problem. @param options.body an object is sent as JSON, a text as calls @throws {ServerError}, {ProblemsError} */
+  /** An answer that is no problem. @param options.body sent as JSON @param options.text sent as it comes @throws {ServerError}, {ProblemsError} */
   async ask(
     path: string,
-    { body, headers = {}, signal }: {
-      readonly body?: Readonly<Record<string, unknown>> | string;
+    { body, text, headers = {}, signal }: {
+      readonly body?: Readonly<Record<string, unknown>>;
+      readonly text?: AsyncIterable<string>;
       readonly headers?: Readonly<Record<string, string>>;
       readonly signal?: AbortSignal;
     } = {},
-  ): Promise<{
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: AsyncIterable<Uint8Array>;
-  }> {
+  ): Promise<Pick<HttpStream, "status" | "headers" | "body">> {
     const answer = await http.open(this.url + path, {
-      method: body === undefined ? "GET" : "POST",
+      method: body === undefined && text === undefined ? "GET" : "POST",
       redirect: "manual",
       headers: {
         ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
-        ...(body !== undefined && {
-          "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json",
-        }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(text !== undefined && { "content-type": "text/plain; charset=utf-8" }),
         ...headers,
       },
-      body: typeof body === "object" ? JSON.stringify(body) : body,
+      body: text === undefined ? body && JSON.stringify(body) : bytesOf(text),
       signal,
     }).catch((error) => {
       throw new ServerError(
@@ -339,6 +343,10 @@ const MOST_LISTED = 200;
 
 /** What may be otherwise a moment later. */
 const MAY_PASS: ReadonlySet<string> = new Set(["unreachable", "stopping", "readers", "internal"]);
+
+async function* bytesOf(text: AsyncIterable<string>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for await (const piece of text) yield new TextEncoder().encode(piece);
+}
 
 function unless(code: string): (error: unknown) => void {
   return (error) => {

@@ -17,10 +17,10 @@ import { refuseFlags } from "../flags/parse.ts";
 import { interruptible, userBehind } from "../run/around.ts";
 import { checkResultFile, checkStdout } from "../run/end.ts";
 import { kindByName } from "../run/run.ts";
-import { otherKind, stdinText } from "../run/source.ts";
-import { viewOf } from "../run/view.ts";
+import { callText, otherKind, stdinText } from "../run/source.ts";
+import { chooseView, viewOf } from "../run/view.ts";
 import { orNotThere, pathThere } from "./file.ts";
-import { performThere } from "./perform.ts";
+import { performThere, type WorkThere } from "./perform.ts";
 import { serverOf } from "./server.ts";
 
 type RunCommand = ParsedCommand<typeof COMMANDS.run>;
@@ -44,14 +44,17 @@ export async function run(
   }
   const stop = interruptible(terminal);
   const file = word === "-" ? "stdin" : word;
-  const view = await viewOf(kind.seen, terminal, { flags, file });
+  const isTyped = word === "-" && terminal.stdinIsTerminal;
+  const view = isTyped
+    ? chooseView(terminal, { flags, file, isTyped })
+    : await viewOf(kind.seen, terminal, { flags, file });
   const usesStdin = word === "-" || flags.input.includes("-");
   try {
     const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin });
     const work = { client, terminal, flags, view, stop, user, file };
     if (word === "-") {
-      const text = await stdinText(terminal, stop.signal);
-      return await performThere(await client.begin("/v1/calls", text), work);
+      if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
+      return await stdinThere(work);
     }
     const stdin = () => stdinText(terminal, stop.signal);
     const given = await promptInput(flags, { cwd: workingFolder(), command: "run", stdin });
@@ -75,6 +78,25 @@ export async function run(
   } finally {
     await view.end();
   }
+}
+
+/** Calls are sent while they come. Where they cannot be read any further they break off, and the run there ends with them. */
+async function stdinThere(work: WorkThere): Promise<number> {
+  const { client, terminal, stop: { signal } } = work;
+  const gone = new AbortController();
+  let problem: unknown;
+  async function* text(): AsyncGenerator<string> {
+    try {
+      yield* callText(terminal.stdinChunks({ signal }), "stdin");
+    } catch (error) {
+      problem = error;
+      gone.abort(error);
+      throw error;
+    }
+  }
+  const code = await performThere(await client.calls(text(), gone.signal), work);
+  if (problem !== undefined) throw problem;
+  return code;
 }
 
 function alsoRefused(kind: Kind, word: string, { out, model, budget }: RunFlags): readonly string[] {

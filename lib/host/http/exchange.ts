@@ -11,8 +11,11 @@ export interface HttpRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: HttpBody | undefined;
 }
+
+/** What is sent: whole, or as it comes, while the answer is read already. */
+export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array<ArrayBuffer>>;
 
 /** An answer whose body has not been read yet. */
 export interface HttpAnswer {
@@ -42,14 +45,39 @@ export async function exchange(connection: ByteChannel, request: HttpRequest): P
 async function send(connection: ByteChannel, { url, method, headers, body }: HttpRequest): Promise<void> {
   const lines = [`${method} ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.host}`, "connection: close"];
   for (const [name, value] of headers) lines.push(`${name}: ${value}`);
-  const content = typeof body === "object" ? new Uint8Array(body) : new TextEncoder().encode(body);
-  if (body !== undefined || /^(POST|PUT|PATCH)$/.test(method)) {
+  const isStream = typeof body === "object" && Symbol.asyncIterator in body;
+  const content = isStream
+    ? new Uint8Array()
+    : typeof body === "object"
+    ? new Uint8Array(body)
+    : new TextEncoder().encode(body);
+  if (isStream) lines.push("transfer-encoding: chunked");
+  else if (body !== undefined || /^(POST|PUT|PATCH)$/.test(method)) {
     lines.push(`content-length: ${content.length}`);
   }
   const head = Uint8Array.from(lines.join("\r\n") + "\r\n\r\n", (character) => character.charCodeAt(0));
-  for (const bytes of [head, content]) {
-    for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+  await writeAll(connection, head);
+  await writeAll(connection, content);
+  // Where it breaks off the server knows by the end of the connection, and the reader of the answer by that.
+  if (isStream) sendChunks(connection, body).catch(() => undefined);
+}
+
+async function sendChunks(
+  connection: ByteChannel,
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  const end = new TextEncoder().encode("\r\n");
+  for await (const chunk of body) {
+    if (chunk.length === 0) continue; // it would be the last
+    await writeAll(connection, new TextEncoder().encode(`${chunk.length.toString(16)}\r\n`));
+    await writeAll(connection, chunk);
+    await writeAll(connection, end);
   }
+  await writeAll(connection, new TextEncoder().encode("0\r\n\r\n"));
+}
+
+async function writeAll(connection: ByteChannel, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
 function statusOf(line: string | undefined): number {

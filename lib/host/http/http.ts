@@ -7,7 +7,14 @@ import {
   type Policy,
 } from "../../core/core.ts";
 import { AbortableConnection, connectionProblem, dial } from "./dial.ts";
-import { ACCEPTED_ENCODINGS, decoded, exchange, type HttpAnswer, type HttpRequest } from "./exchange.ts";
+import {
+  ACCEPTED_ENCODINGS,
+  decoded,
+  exchange,
+  type HttpAnswer,
+  type HttpBody,
+  type HttpRequest,
+} from "./exchange.ts";
 
 /** Who is asked before a connection, and whom it may trust. */
 export interface HostHttpOptions {
@@ -19,12 +26,22 @@ export interface HostHttpOptions {
   readonly hidesQueries?: boolean;
 }
 
+/** It sends a body also while that is being made; then it follows no redirect. */
+export interface HostHttp extends Http {
+  open(
+    url: string,
+    options?:
+      | HttpOptions
+      | (Omit<HttpOptions, "body"> & { readonly body?: HttpBody; readonly redirect: "manual" }),
+  ): Promise<HttpStream>;
+}
+
 const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
 const DEFAULT_MAX_REDIRECTS = 10;
 
 /** The network of this machine, HTTP/1.1 without proxies; every hop is resolved, checked and then dialled at that address. */
-export function hostHttp(options: HostHttpOptions): Http {
-  const open: Http["open"] = (url, httpOptions = {}) => openUrl(url, { ...options, httpOptions });
+export function hostHttp(options: HostHttpOptions): HostHttp {
+  const open: HostHttp["open"] = (url, httpOptions = {}) => openUrl(url, { ...options, httpOptions });
   return {
     open,
     async fetch(url, { maxBytes = DEFAULT_MAX_BYTES, ...httpOptions } = {}) {
@@ -71,7 +88,8 @@ export function hostStreamFetch(options: HostHttpOptions): StreamFetch {
 }
 
 interface OpenOptions extends HostHttpOptions {
-  readonly httpOptions: Omit<HttpOptions, "redirect"> & {
+  readonly httpOptions: Omit<HttpOptions, "redirect" | "body"> & {
+    readonly body?: HttpBody;
     readonly redirect?: HttpOptions["redirect"] | "error";
   };
 }
@@ -197,7 +215,7 @@ const CONTENT_HEADERS: readonly string[] = [
  *
  * @throws {Error} that names the URL, the method or the header.
  */
-function requestOf(url: string, options: Pick<HttpOptions, "method" | "headers" | "body">): HttpRequest {
+function requestOf(url: string, options: OpenOptions["httpOptions"]): HttpRequest {
   const method = (options.method ?? "GET").toUpperCase();
   if (!TOKEN.test(method) || method === "CONNECT" || method === "TRACE") {
     throw new Error(
