@@ -58,6 +58,10 @@ export const toy: Kind = {
         return Promise.resolve({ graph: { nodes, edges }, problems: [] });
       },
     }),
+  show: () =>
+    Promise.resolve({
+      show: ({ text }) => Promise.resolve({ json: { lines: text.trim().split("\n") }, text }),
+    }),
   check: () =>
     Promise.resolve({
       async check({ named, found }, { places, report }) {

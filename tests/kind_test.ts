@@ -39,6 +39,10 @@ Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and sho
   const drawn = await orrery("graph", "a.toy", "--format", "mermaid");
   assert.deepEqual(drawn.stdout.match(/say one|read two\.txt|-->/g), ["say one", "read two.txt", "-->"]);
 
+  assert.equal((await orrery("show", "toy", "a.toy")).stdout, FILES["a.toy"]);
+  const { lines } = JSON.parse((await orrery("show", "toy", "a.toy", "--json")).stdout);
+  assert.deepEqual(lines, ["say one", "read two.txt"]);
+
   const problem = "broken.toy:2:1: error: expected say or read, found sing two\n";
   const checked = await orrery("check", "broken.toy");
   assert.deepEqual([checked.code, checked.stderr], [2, `${problem}1 file, 1 error, 0 warnings\n`]);

@@ -57,7 +57,7 @@ async function runNamed<Name extends CommandName>(
   terminal: Terminal,
   kinds: readonly Kind[],
 ): Promise<number> {
-  const parsed = parseFlags(COMMANDS[name], args);
+  const parsed = parseFlags(COMMANDS[name], args, kinds);
   if (!parsed.wantsHelp) {
     return await (await loaderOf(name, parsed.flags)())[name](parsed, terminal, kinds);
   }

@@ -1,20 +1,18 @@
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { typedPath } from "../core/core.ts";
-import { hostFiles } from "../host/files/files.ts";
-import { realPath, workingFolder } from "../host/paths.ts";
+import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
-import { documentPath } from "../project/document/place.ts";
 import { openSettings } from "../project/project.ts";
 import { graphMermaid } from "../render/graph/mermaid.ts";
 import { graphSvg, graphText } from "../render/graph/picture.ts";
 import { printable } from "../render/shown_text.ts";
-import { readDocumentText } from "../run/document/files.ts";
 import { EXIT } from "../service/exit_code.ts";
 import { calls } from "../service/kinds/calls/calls.ts";
-import type { DrawnFile, Kind } from "../service/kinds/kind.ts";
+import type { Kind, LookedFile } from "../service/kinds/kind.ts";
 import { assertNoResult, kindOfFile } from "../service/kinds/kinds.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
-import { writeText } from "./here.ts";
+import { fileHere, writeText } from "./here.ts";
+import { problemText } from "./page.ts";
 import { openCallSource } from "./run/source.ts";
 
 /** Where no window says how wide a picture may be. */
@@ -29,7 +27,7 @@ export async function graph(
   assertNoResult(word, kinds, "graph");
   const kind = kindOfFile(word, kinds);
   const drawing = kind === calls ? undefined : await kind?.graph?.();
-  const drawn = drawing === undefined ? await callsOf(word, terminal) : await fileOf(word);
+  const drawn = drawing === undefined ? await callsOf(word, terminal) : await fileHere(word);
   const { graph, problems, text, nothing } = await (drawing ?? await calls.graph()).graph(drawn);
   const notices = nothing === undefined ? [] : [`there is nothing to draw: ${nothing}`];
   const { stdout } = terminal;
@@ -42,31 +40,17 @@ export async function graph(
     : text ?? await graphText(graph, { columns, tell });
   await writeText(picture, { output: flags.output, terminal });
   const name = drawing === undefined ? drawn.file : typedPath(drawn.file, drawn.project);
-  const notes = [
-    ...notices.map((each) => `notice: ${each}\n`),
-    ...problems.map(({ line, column, severity = "error", message }) => {
-      const place = [name, line, ...(column === undefined ? [] : [column])].join(":");
-      return `${place}: ${severity}: ${message.replaceAll(/\s*\n\s*/g, " ")}\n`;
-    }),
-  ];
-  await terminal.stderr.write(printable(notes.join("")));
+  const notes = printable(notices.map((each) => `notice: ${each}\n`).join("")) + problemText(problems, name);
+  await terminal.stderr.write(notes);
   return EXIT.ok;
 }
 
 /** Of a call file, or stdin. @throws {UsageError} for what is no file that can be drawn */
-async function callsOf(word: string, terminal: Terminal): Promise<DrawnFile> {
+async function callsOf(word: string, terminal: Terminal): Promise<LookedFile> {
   const cwd = workingFolder();
   const { name, path = cwd, text: pieces } = await openCallSource(word, { terminal, cwd, command: "graph" });
   const project = await openSettings(path === cwd ? cwd : dirname(path));
   let text = "";
   for await (const piece of pieces) text += piece;
   return { file: name, path, text, project };
-}
-
-async function fileOf(word: string): Promise<DrawnFile> {
-  const cwd = workingFolder();
-  const path = realPath(resolve(cwd, word));
-  const text = await readDocumentText(hostFiles({ root: cwd }), word);
-  const project = await openSettings(dirname(path));
-  return { file: documentPath(word, project), path, text, project };
 }

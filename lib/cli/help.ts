@@ -5,7 +5,7 @@ import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { markdownText } from "../render/markdown_text.ts";
 import { type Argument, COMMANDS, type CommandSpec, type Flag, TOPICS } from "./flags/flags.ts";
 import { argumentText } from "./flags/parse.ts";
-import { pageOf } from "./page.ts";
+import { pageOf } from "../render/page_text.ts";
 
 const TEXT_COLUMN = 28;
 const TEXT_WIDTH = 70;

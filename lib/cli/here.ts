@@ -1,3 +1,9 @@
+import { dirname, resolve } from "node:path";
+import { realPath } from "../host/paths.ts";
+import { documentPath } from "../project/document/place.ts";
+import { readDocumentText } from "../run/document/files.ts";
+import { orNearest } from "./run/source.ts";
+import type { LookedFile } from "../service/kinds/kind.ts";
 import {
   type Catalog,
   FileError,
@@ -112,4 +118,13 @@ export async function withCatalogHere(
   } finally {
     await catalog?.close?.();
   }
+}
+
+/** A file as it is typed, with its project. @throws {FileError} */
+export async function fileHere(word: string): Promise<LookedFile> {
+  const cwd = workingFolder();
+  const path = realPath(resolve(cwd, word));
+  const text = await orNearest(word, cwd, readDocumentText(hostFiles({ root: cwd }), word));
+  const project = await openSettings(dirname(path));
+  return { file: documentPath(word, project), path, text, project };
 }

@@ -1,7 +1,7 @@
-// What commands print: pages of sections, tables, JSON, and warnings.
+// What commands print, in each form.
 import type { Terminal } from "../host/terminal/terminal.ts";
-import { table } from "../render/cells.ts";
-import { printable, printableLine } from "../render/shown_text.ts";
+import { printable } from "../render/shown_text.ts";
+import type { PlacedProblem } from "../service/check/report.ts";
 import { EXIT } from "../service/exit_code.ts";
 
 /** What a command has to tell, in each form that it may have. */
@@ -31,29 +31,13 @@ export async function tell(
   return EXIT.ok;
 }
 
-/** Sections with an empty line between them; empty ones are left out. */
-export function pageOf(sections: readonly string[]): string {
-  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
-}
-
-/** A text moved in by two; empty lines stay empty. */
-export function indented(text: string): string {
-  return text.replaceAll(/^(?=.)/gm, "  ");
-}
-
-/** Rows in columns, each on one line whatever its cells hold; without the last line end. */
-export function columns(rows: readonly (readonly string[])[]): string {
-  return table(rows.map((row) => row.map(printableLine))).join("\n");
-}
-
-/** A table with its head; empty without rows. */
-export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? "" : `${columns([head, ...rows])}\n`;
-}
-
-/** What there is under a heading, in columns; empty without rows. */
-export function listed(what: string, rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? "" : `${what}:\n${indented(columns(rows))}`;
+/** What is wrong with a file, a line each. @param name of the file, as it is typed */
+export function problemText(problems: readonly PlacedProblem[], name: string): string {
+  const lines = problems.map(({ line, column, severity = "error", message }) => {
+    const place = [name, line, ...(column === undefined ? [] : [column])].join(":");
+    return `${place}: ${severity}: ${message.replaceAll(/\s*\n\s*/g, " ")}\n`;
+  });
+  return printable(lines.join(""));
 }
 
 /** A value for programs. */

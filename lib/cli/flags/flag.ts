@@ -74,6 +74,8 @@ export interface Argument {
   /** The last word may be given several times. */
   readonly many?: boolean;
   readonly choices?: readonly string[];
+  /** The words of kinds of files may be chosen, too. */
+  readonly ofKinds?: true;
   /** `shown`: what the word before it says. */
   readonly names?: "file" | "file-or-prompt" | "help" | "run" | "shown";
 }

@@ -300,6 +300,7 @@ export const COMMANDS = {
         name: "KIND",
         required: true,
         choices: ["gadget", "prompt", "profile", "document", "agent", "conversation", "config"],
+        ofKinds: true,
         help: "What to show.",
       },
       {

@@ -1,4 +1,5 @@
 import { didYouMean } from "../../core/core.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
 import type { Argument, CommandSpec, Flag, ParsedCommand } from "./flag.ts";
 import { UsageError } from "../../service/exit_code.ts";
 
@@ -7,17 +8,19 @@ import { UsageError } from "../../service/exit_code.ts";
  * `-f value`, `-fvalue`, several letters together, `--` before words that begin with `-`. A value that may be left out
  * (`--allow-read`) is written with `=` only. With `--help` among the words nothing else is looked at.
  *
+ * @param kinds of files, which words may name
  * @throws {UsageError} with everything that is wrong.
  */
 export function parseFlags<const Spec extends CommandSpec>(
   spec: Spec,
   args: readonly string[],
+  kinds: readonly Pick<Kind, "file" | "show">[] = [],
 ): ParsedCommand<Spec> {
   const { words, values, problems, ...read } = readArguments(spec, args);
   const all = Object.fromEntries(spec.flags.map((flag) => [flag.name, values.get(flag.name) ?? unset(flag)]));
   const flags = all as ParsedCommand<Spec>["flags"];
   if (all.help === true) return { words: [], flags, wantsHelp: true };
-  problems.push(...wordProblems(spec, { words, ...read }, flags));
+  problems.push(...wordProblems(spec, { words, kinds, ...read }, flags));
   if (problems.length > 0) throw new UsageError(problems, spec.name);
   return { words, flags, wantsHelp: false };
 }
@@ -160,14 +163,16 @@ export function argumentAt({ arguments: all }: CommandSpec, index: number): Argu
 
 function wordProblems(
   spec: CommandSpec,
-  { words, strayValues, behindGrant }: Pick<ReadArguments, "words" | "strayValues" | "behindGrant">,
+  { words, kinds, strayValues, behindGrant }:
+    & Pick<ReadArguments, "words" | "strayValues" | "behindGrant">
+    & { readonly kinds: readonly Pick<Kind, "file" | "show">[] },
   flags: Readonly<Record<string, unknown>>,
 ): string[] {
   const missing = spec.arguments.slice(words.length)
     .find(({ required, unless = "" }) => required && flags[unless] === undefined);
   if (missing !== undefined) return [`orrery ${spec.name} needs ${missing.name}: ${argumentText(missing)}`];
   const last = spec.arguments.at(-1);
-  const problems = words.flatMap((word, index) => wordProblem(argumentAt(spec, index), word));
+  const problems = words.flatMap((word, index) => wordProblem(argumentAt(spec, index), word, kinds));
   const hint = behindGrant === undefined
     ? ""
     : ` A list is written with =, so: ${behindGrant.flag}=${behindGrant.word}`;
@@ -187,14 +192,19 @@ function wordProblems(
   return [...problems, `orrery ${spec.name} takes ${takes}; found "${extra}" too.${hint}`];
 }
 
-function wordProblem(argument: Argument | undefined, word: string): string[] {
+function wordProblem(
+  argument: Argument | undefined,
+  word: string,
+  kinds: readonly Pick<Kind, "file" | "show">[],
+): string[] {
   if (argument === undefined) return [];
   // Such as a variable of a shell that is not set; words that are joined may be left out.
   const isJoined = argument.many === true && !argument.required;
   if (word === "" && !isJoined) {
     return [`${argument.name} is given as an empty word. ${argument.name}: ${argumentText(argument)}`];
   }
-  const { name, choices } = argument;
+  const { name, choices, ofKinds } = argument;
+  if (ofKinds && kinds.some(({ file, show }) => show !== undefined && file?.word === word)) return [];
   if (choices === undefined || choices.includes(word)) return [];
   return [`${name} must be one of ${choices.join(", ")}; found "${word}".${didYouMean(word, choices)}`];
 }

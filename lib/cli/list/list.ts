@@ -27,7 +27,8 @@ import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
 import { promptsHere, withCatalogHere } from "../here.ts";
 import { checkOneForm, runList } from "../runs/runs.ts";
 import { writeTypes } from "./types.ts";
-import { columns, pageOf, tableText, tell, type Told } from "../page.ts";
+import { tell, type Told } from "../page.ts";
+import { columns, pageOf, tableText } from "../../render/page_text.ts";
 
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;
 

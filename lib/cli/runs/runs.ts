@@ -4,7 +4,8 @@ import { usageWords } from "../../render/shown_text.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { journalHere } from "../here.ts";
-import { tableText, tell, type Told } from "../page.ts";
+import { tell, type Told } from "../page.ts";
+import { tableText } from "../../render/page_text.ts";
 
 /** So many are shown where not all are wanted. */
 export const SHOWN = 20;

@@ -10,7 +10,8 @@ import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
 import { hiddenSecrets, isSecretName } from "../../service/look/profiles.ts";
-import { tableText, type Told } from "../page.ts";
+import { type Told } from "../page.ts";
+import { tableText } from "../../render/page_text.ts";
 
 /** A setting that holds, and why. */
 interface Setting {

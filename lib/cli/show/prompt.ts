@@ -24,7 +24,8 @@ import { interruptible } from "../run/around.ts";
 import { stdinText } from "../run/source.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { promptsHere } from "../here.ts";
-import { indented, listed, pageOf, type Told } from "../page.ts";
+import { type Told } from "../page.ts";
+import { indented, listed, pageOf } from "../../render/page_text.ts";
 
 /** What the flags of the command say. */
 export interface ShowOptions {

@@ -1,3 +1,5 @@
+import type { Kind } from "../../service/kinds/kind.ts";
+import { aFile, assertNoResult } from "../../service/kinds/kinds.ts";
 import {
   type AnyGadget,
   type CatalogEntry,
@@ -5,6 +7,7 @@ import {
   type EntryGrant,
   type Permissions,
   type RunSummary,
+  typedPath,
 } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
@@ -17,17 +20,17 @@ import { gadgetJson, loadedGadget } from "../../service/look/gadgets.ts";
 import { type ConversationJson, conversationJson } from "../../service/talks/state.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
-import { neededJournal, withCatalogHere } from "../here.ts";
-import { showAgent } from "./agent.ts";
+import { fileHere, neededJournal, withCatalogHere } from "../here.ts";
 import { showConfig } from "./config.ts";
-import { showDocument } from "./document.ts";
 import { type ShowOptions, showProfile, showPrompt } from "./prompt.ts";
-import { indented, pageOf, tell, type Told } from "../page.ts";
+import { problemText, tell, type Told } from "../page.ts";
+import { indented, pageOf } from "../../render/page_text.ts";
 
 /** `orrery show KIND NAME` and `orrery show config`. */
 export async function show(
   { words: [kind = "", name], flags }: ParsedCommand<typeof COMMANDS.show>,
   terminal: Terminal,
+  kinds: readonly Kind[],
 ): Promise<number> {
   if (kind !== "prompt" && (flags.input.length > 0 || flags["input-json"] !== undefined)) {
     throw new UsageError("--input and --input-json belong to orrery show prompt", "show");
@@ -36,7 +39,10 @@ export async function show(
     throw new UsageError(`orrery show config takes no name; found "${name}"`, "show");
   }
   if (kind !== "config") assertNamed(kind, name);
-  const told = await (PAGES[kind] ?? showGadget)(name ?? "", { flags, terminal });
+  const row = kinds.find(({ file, show }) => show !== undefined && file?.word === kind);
+  if (row !== undefined) assertNoResult(name ?? "", kinds, "show");
+  const page = row === undefined ? PAGES[kind] ?? showGadget : fileOf(row);
+  const told = await page(name ?? "", { flags, terminal });
   return typeof told === "number" ? told : await tell(told, flags, terminal);
 }
 
@@ -57,12 +63,29 @@ const NAMES: Readonly<Record<string, string>> = {
 /** A thing in each of its forms, or the exit code when that was told already. */
 const PAGES: Readonly<Record<string, (name: string, options: ShowOptions) => Promise<Told | number>>> = {
   prompt: showPrompt,
-  document: showDocument,
-  agent: showAgent,
   profile: showProfile,
   conversation: showConversation,
   config: showConfig,
 };
+
+/** The page of a file. */
+function fileOf({ file, show }: Kind): (typeof PAGES)[string] {
+  return async (word, { terminal }) => {
+    if (file?.is(word) === false) {
+      const [ending] = file.endings.split(", ");
+      const wanted = `${aFile(file)}: expected a file that ends with "${ending}"`;
+      throw new UsageError(`Cannot show ${JSON.stringify(word)} as ${wanted}`, "show");
+    }
+    const looked = await fileHere(word);
+    const shown = await (await show?.())?.show(looked);
+    if (shown === undefined || "refused" in shown) {
+      await terminal.stderr.write(shown?.refused ?? "");
+      return EXIT.usage;
+    }
+    const { problems = [], ...told } = shown;
+    return { ...told, notes: problemText(problems, typedPath(looked.file, looked.project)) };
+  };
+}
 
 async function showGadget(name: string, { flags, terminal }: ShowOptions): Promise<Told | number> {
   let code: number | undefined;

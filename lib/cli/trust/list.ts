@@ -22,7 +22,8 @@ import { changedModules } from "../../project/trust/module_hashes.ts";
 import { printable } from "../../render/shown_text.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { permissionWords } from "../gadget_words.ts";
-import { tableText, type Told } from "../page.ts";
+import { type Told } from "../page.ts";
+import { tableText } from "../../render/page_text.ts";
 
 /** Something that is allowed for good, and by what. */
 export interface TrustRow {

@@ -18,6 +18,8 @@ export interface Kind {
   readonly run?: () => Promise<KindRuns>;
   /** What its files do, as a picture. */
   readonly graph?: () => Promise<KindGraphs>;
+  /** What is in its files, for people and for programs. */
+  readonly show?: () => Promise<KindPages>;
   /** What is wrong with its files. */
   readonly check?: () => Promise<KindChecks>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
@@ -53,8 +55,8 @@ export interface KindChecks {
   check(files: CheckedFiles, options: CheckOptions): Promise<void>;
 }
 
-/** A file that is drawn. */
-export interface DrawnFile {
+/** A file that is looked at. */
+export interface LookedFile {
   /** As problems name it. */
   readonly file: string;
   /** Absolute; of stdin: the working folder. */
@@ -75,7 +77,17 @@ export interface DrawnGraph {
 
 /** How the files of a kind are drawn. */
 export interface KindGraphs {
-  graph(file: DrawnFile): Promise<DrawnGraph>;
+  graph(file: LookedFile): Promise<DrawnGraph>;
+}
+
+/** What is in a file, and what is wrong with it; or why that cannot be told. */
+export type Shown =
+  | { readonly json: unknown; readonly text: string; readonly problems?: readonly PlacedProblem[] }
+  | { readonly refused: string };
+
+/** How the files of a kind are shown. */
+export interface KindPages {
+  show(file: LookedFile): Promise<Shown>;
 }
 
 /** The runs of a kind. */

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { ask, chat } from "./dialog/dialog.ts";
 import { document } from "./document/document.ts";
 import { UsageError } from "../exit_code.ts";
-import type { Kind } from "./kind.ts";
+import type { Kind, KindFiles } from "./kind.ts";
 import { prompt } from "./prompt/prompt.ts";
 
 /** Every kind there is, in the order in which a check looks at their files. */
@@ -15,11 +15,14 @@ export function kindOfFile(path: string, kinds: readonly Kind[]): Kind | undefin
   return kinds.find(({ file }) => file?.is(basename(path)));
 }
 
+/** "a document" */
+export function aFile({ word }: KindFiles): string {
+  return `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
+}
+
 /** The files that there are: "a document (.md)". */
 export function fileWords(kinds: readonly Kind[]): readonly string[] {
-  return kinds.flatMap(({ file }) =>
-    file === undefined ? [] : `${/^[aeiou]/.test(file.word) ? "an" : "a"} ${file.word} (${file.endings})`
-  );
+  return kinds.flatMap(({ file }) => file === undefined ? [] : `${aFile(file)} (${file.endings})`);
 }
 
 /** @throws {UsageError} for what a run has left: it is no file to run or to look at */

@@ -8,7 +8,6 @@ import { createRun } from "../../../project/open_run.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
-import type { SeenDocument } from "../../../service/kinds/document/outline.ts";
 import {
   checkedDocument,
   type CheckedRun,
@@ -81,9 +80,4 @@ function problemLines(
     const file = problem.file === "" ? "" : typedPath(problem.file, place);
     return printable(`${problemLine({ ...problem, file })}\n`);
   }).join("");
-}
-
-/** What is wrong with a document by itself. */
-export function documentProblems({ file: { path, problems }, project }: SeenDocument): string {
-  return problemLines(problems.map((problem) => ({ ...problem, file: path })), project);
 }

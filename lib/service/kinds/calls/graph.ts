@@ -1,13 +1,13 @@
 import { withoutByteOrderMark } from "../../../core/core.ts";
 import type { PlacedProblem } from "../../check/report.ts";
-import type { DrawnFile, DrawnGraph } from "../kind.ts";
+import type { DrawnGraph, LookedFile } from "../kind.ts";
 import { type CallBlock, CallParser } from "../../../parse/calls/calls.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
 import { cyclesOf } from "../../../schedule/cycles.ts";
 
 /** The graph of a text of calls. */
 export function graph(
-  { file, text, project: { config: { calls: { markers } } } }: DrawnFile,
+  { file, text, project: { config: { calls: { markers } } } }: LookedFile,
 ): Promise<DrawnGraph> {
   const parser = new CallParser({ markers });
   const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]

@@ -11,6 +11,7 @@ export const conversation: Kind = {
     instead: "an agent is talked to: begin a conversation with it",
   },
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
+  show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   goesOn: () => "is a conversation, which goes on with a message or with retry",
 };

@@ -2,10 +2,10 @@ import type { AgentFile, AgentStep, StepFlow } from "../../../parse/agent/agent.
 import { readAgentFile } from "../../../parse/agent/read.ts";
 import { flowsOf, stepPlaces, stepsIn } from "../../../parse/agent/tree.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
-import type { DrawnFile, DrawnGraph } from "../kind.ts";
+import type { DrawnGraph, LookedFile } from "../kind.ts";
 
 /** The graph of an agent; empty for one that is broken. */
-export async function graph({ file, text }: DrawnFile): Promise<DrawnGraph> {
+export async function graph({ file, text }: LookedFile): Promise<DrawnGraph> {
   const { agent, problems } = await readAgentFile(text, { file });
   if (agent === undefined) return { graph: { nodes: [], edges: [] }, problems };
   return { graph: graphOfAgent(agent), problems };

@@ -12,6 +12,7 @@ export const document: Kind = {
   },
   run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
+  show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   seen: "operations",
 };

@@ -3,7 +3,7 @@ import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { documentRail } from "../../../render/graph/rail.ts";
 import { readDocumentText } from "../../../run/document/files.ts";
-import type { DrawnFile, DrawnGraph } from "../kind.ts";
+import type { DrawnGraph, LookedFile } from "../kind.ts";
 import { dirname, extname, join } from "node:path";
 import { operationReferences } from "../../../check/document_source.ts";
 import type { LiveDocument } from "../../../document/live_document.ts";
@@ -17,7 +17,7 @@ import { shown } from "../../../schema/issue.ts";
 import { type DocumentOutline, type OutlinedOperation, outlineOf } from "./outline.ts";
 
 /** The graph of a document; for a terminal a rail of its operations. */
-export async function graph({ file, path, text, project: { root } }: DrawnFile): Promise<DrawnGraph> {
+export async function graph({ file, path, text, project: { root } }: LookedFile): Promise<DrawnGraph> {
   const document = await readDocument(text, { path: file });
   const drawn = await graphOfDocument(await outlineOf(document), { path, read: projectReader(root) });
   const { problems } = document;

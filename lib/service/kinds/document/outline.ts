@@ -1,49 +1,13 @@
-import { dirname, resolve } from "node:path";
+import { modelOfProvider } from "../../../parse/document/llm.ts";
+import { pathFrom } from "../../../run/document/files.ts";
 import { DOCUMENT_LIMITS } from "../../../catalog/config/config.ts";
 import { type Json, type JsonObject, toJson, toJsonObject } from "../../../core/core.ts";
 import { LiveDocument } from "../../../document/live_document.ts";
-import { hostFiles } from "../../../host/files/files.ts";
-import { realPath, workingFolder } from "../../../host/paths.ts";
-import { type DocumentFile, readDocument } from "../../../parse/document/document.ts";
-import { modelOfProvider } from "../../../parse/document/llm.ts";
+import type { DocumentFile } from "../../../parse/document/document.ts";
 import { readDocumentMapping } from "../../../parse/document/mapping.ts";
 import type { DocumentSettings, OperationFields } from "../../../parse/document/operation.ts";
 import type { OperationNode } from "../../../parse/document/tree.ts";
-import { documentPath } from "../../../project/document/place.ts";
-import { openSettings, type ProjectSettings } from "../../../project/project.ts";
-import { pathFrom, readDocumentText } from "../../../run/document/files.ts";
-import { UsageError } from "../../exit_code.ts";
 import type { DocumentPageJson } from "../../look/look.ts";
-
-/** A document that is looked at, not run. */
-export interface SeenDocument {
-  readonly project: ProjectSettings;
-  /** Absolute and real. */
-  readonly path: string;
-  readonly file: DocumentFile;
-}
-
-/** Reads the document that a word names. @throws {UsageError} for another kind of file, {FileError} */
-export async function seeDocument(word: string, command: "show" | "graph"): Promise<SeenDocument> {
-  const cwd = workingFolder();
-  if (/\.ctx$/i.test(word)) {
-    const document = word.replace(/\.ctx$/i, ".md");
-    throw new UsageError(
-      `${JSON.stringify(word)} is the result of a document: name the document itself, ${document}`,
-      command,
-    );
-  }
-  if (!/\.md$/i.test(word)) {
-    throw new UsageError(
-      `Cannot ${command} ${JSON.stringify(word)} as a document: expected a file that ends with ".md"`,
-      command,
-    );
-  }
-  const path = realPath(resolve(cwd, word));
-  const text = await readDocumentText(hostFiles({ root: cwd }), word);
-  const project = await openSettings(dirname(path));
-  return { project, path, file: await readDocument(text, { path: documentPath(word, project) }) };
-}
 
 /** An operation, in short. */
 export interface OutlinedOperation {

@@ -1,29 +1,27 @@
-import { isRecord, type Json, typedPath } from "../../core/core.ts";
-import type { DocumentFile } from "../../parse/document/document.ts";
-import { printable, printableLine } from "../../render/shown_text.ts";
-import { shown } from "../../schema/issue.ts";
+import type { LookedFile, Shown } from "../kind.ts";
+import { isRecord, type Json, typedPath } from "../../../core/core.ts";
+import { type DocumentFile, readDocument } from "../../../parse/document/document.ts";
+import { printable, printableLine } from "../../../render/shown_text.ts";
+import { shown } from "../../../schema/issue.ts";
 import {
   documentJson,
   type DocumentOutline,
   type DocumentUses,
   outlineOf,
-  seeDocument,
   type UsedThing,
   usesOf,
-} from "../../service/kinds/document/outline.ts";
-import { documentProblems } from "../run/document/once.ts";
-import { listed, pageOf, type Told } from "../page.ts";
+} from "./outline.ts";
+import { listed, pageOf } from "../../../render/page_text.ts";
 
-/** `orrery show document FILE.md`: what it takes, needs, uses and consists of. */
-export async function showDocument(word: string): Promise<Told> {
-  const seen = await seeDocument(word, "show");
-  const { file, project } = seen;
+/** What it takes, needs, uses and consists of. */
+export async function show({ file: path, text, project }: LookedFile): Promise<Shown> {
+  const file = await readDocument(text, { path });
   const outline = await outlineOf(file);
   const uses = usesOf(file, outline, (path) => typedPath(path, project));
   return {
     json: documentJson(file, outline, uses),
     text: printable(documentPage(file, outline, uses)),
-    notes: documentProblems(seen),
+    problems: file.problems,
   };
 }
 
