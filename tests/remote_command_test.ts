@@ -308,15 +308,22 @@ posixTest(
     const asked: (string | null)[] = [];
     const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ headers, url }) => {
       asked.push(headers.get("authorization"));
-      return Response.redirect(new URL("/elsewhere", url), 302);
+      return url.endsWith("limit=21")
+        ? Response.redirect(new URL("/elsewhere", url), 302)
+        : new Response("Hello.");
     });
     const args = ["runs", "--server", `http://127.0.0.1:${server.addr.port}`];
     const linked = await here.run(args);
     const redirected = await here.run([...args, "--token", TOKEN]);
+    const other = await here.run([...args, "--all"]);
     await server.shutdown();
-    assert.deepEqual([linked.code, redirected.code], [7, 7]);
+    assert.deepEqual([linked.code, redirected.code, other.code], [7, 7, 7]);
+    assert.match(
+      other.stderr,
+      /answers with something else than its API says; expected orrery serve of this version/,
+    );
     assert.match(redirected.stderr, /answers with the status 302 .*expected orrery serve/);
-    assert.deepEqual(asked, [null, `Bearer ${TOKEN}`]);
+    assert.deepEqual(asked, [null, `Bearer ${TOKEN}`, null]);
   },
 );
 

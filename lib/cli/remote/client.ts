@@ -2,7 +2,6 @@
 import {
   type HttpStream,
   isRecord,
-  type JsonSchema,
   messageOf,
   ProblemsError,
   type RunEvent,
@@ -12,8 +11,6 @@ import {
 import { hostHttp } from "../../host/http/http.ts";
 import { quietTimer } from "../../host/process.ts";
 import { eventStream } from "../../parse/event_stream.ts";
-import { validateInput } from "../../schema/validate.ts";
-import { SCHEMAS } from "../../server/api/schemas.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { ConversationJson } from "../../service/talks/state.ts";
 import type { Answer, Frame, OpenAsk, RunState, TalkState } from "../../service/service.ts";
@@ -110,54 +107,33 @@ export class ServerClient {
   }
 
   run(id: string): Promise<RunState> {
-    return this.json(`/v1/runs/${encodeURIComponent(id)}`, SCHEMAS.RunState);
+    return this.json(`/v1/runs/${encodeURIComponent(id)}`, isRunState);
   }
 
   talk(id: string): Promise<TalkState> {
-    return this.json(`/v1/conversations/${encodeURIComponent(id)}`, SCHEMAS.TalkState);
+    return this.json(`/v1/conversations/${encodeURIComponent(id)}`, isTalkState);
   }
 
   /** Takes back so many turns of a conversation; gives the one that goes on before them. */
   back(id: string, turns: number): Promise<TalkState> {
-    return this.json(`/v1/conversations/${id}/back`, SCHEMAS.TalkState, { turns });
+    return this.json(`/v1/conversations/${id}/back`, isTalkState, { turns });
   }
 
   /** All that is kept of a conversation. */
-  async exported(id: string): Promise<ConversationJson> {
-    const shown = await this.#object(`/v1/conversations/${encodeURIComponent(id)}/export`);
-    const isWhole = isRecord(shown.slots) && isRecord(shown.usage) &&
-      [shown.messages, shown.at].every(Array.isArray);
-    if (!isWhole) throw this.#strange("a conversation without its parts");
-    return shown as unknown as ConversationJson;
+  exported(id: string): Promise<ConversationJson> {
+    return this.json(`/v1/conversations/${encodeURIComponent(id)}/export`, isConversation);
   }
 
-  async trace(id: string): Promise<RunTrace> {
-    const { summary, run, steps, events, messages, checkpoints } = await this.#object(
-      `/v1/runs/${encodeURIComponent(id)}/trace`,
-    );
-    const isTrace = isRecord(summary) && isRecord(run) &&
-      [steps, events, messages, checkpoints].every(Array.isArray);
-    if (!isTrace) throw this.#strange("a trace without its parts");
-    return { summary, run, steps, events, messages, checkpoints } as unknown as RunTrace;
+  trace(id: string): Promise<RunTrace> {
+    return this.json(`/v1/runs/${encodeURIComponent(id)}/trace`, isTrace);
   }
 
   /** The runs of the project, the newest first. @param most so many of them; default: all */
-  async *runs(
-    { most = Infinity, kind }: { readonly most?: number; readonly kind?: string } = {},
-  ): AsyncGenerator<
-    RunState
-  > {
+  async *runs(most = Infinity): AsyncGenerator<RunState> {
     let before = "";
     for (let left = most; left > 0;) {
       const limit = Math.min(left, MOST_LISTED);
-      const { runs } = await this.json<{ readonly runs: readonly RunState[] }>(
-        `/v1/runs?limit=${limit}${before}${kind === undefined ? "" : `&kind=${kind}`}`,
-        {
-          type: "object",
-          properties: { runs: { type: "array", items: SCHEMAS.RunState } },
-          required: ["runs"],
-        },
-      );
+      const { runs } = await this.json(`/v1/runs?limit=${limit}${before}`, isRunList);
       yield* runs;
       if (runs.length < limit) return;
       left -= limit;
@@ -167,12 +143,12 @@ export class ServerClient {
 
   /** It is told to stop; one that has ended meanwhile is no error. */
   async cancel(id: string, reason: string): Promise<void> {
-    await this.#object(`/v1/runs/${id}/cancel`, { reason }).catch(unless("ended"));
+    await this.json(`/v1/runs/${id}/cancel`, isRecord, { reason }).catch(unless("ended"));
   }
 
   /** One that somebody else has answered is no error. */
   async answer(id: string, ask: string, answer: Answer): Promise<void> {
-    await this.#object(`/v1/runs/${id}/answers`, { ask, ...answer }).catch(unless("ended"));
+    await this.json(`/v1/runs/${id}/answers`, isRecord, { ask, ...answer }).catch(unless("ended"));
   }
 
   /**
@@ -243,25 +219,15 @@ export class ServerClient {
     throw this.#strange("an event that is none");
   }
 
-  /** Answers as JSON that fits the schema. @param body sent with POST; GET without it */
+  /** An answer in JSON. @param is whether it has what is used of it @param body sent with POST; GET without it */
   async json<Value>(
     path: string,
-    schema: JsonSchema,
+    is: (json: unknown) => json is Value,
     body?: Readonly<Record<string, unknown>>,
   ): Promise<Value> {
-    const checked = await validateInput(schema, await this.#object(path, body));
-    if (checked.ok) return checked.value as Value;
-    throw this.#strange("another answer than its API has; are both the same Orrery?");
-  }
-
-  async #object(
-    path: string,
-    body?: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const { body: answer } = await this.ask(path, { body });
-    const json = maybeJson(await textIn(answer));
-    if (isRecord(json)) return json;
-    throw this.#strange("something that is no JSON object");
+    const json = maybeJson(await textIn((await this.ask(path, { body })).body));
+    if (is(json)) return json;
+    throw this.#strange("something else than its API says");
   }
 
   /** An answer that is no problem. @param options.body sent as JSON @param options.text sent as it comes @throws {ServerError}, {ProblemsError} */
@@ -352,6 +318,42 @@ function unless(code: string): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof ServerError) || error.code !== code) throw error;
   };
+}
+
+// What is used of an answer is there: the rest of it is the user's, however large and deep.
+
+function has(
+  json: unknown,
+  names: string,
+  is: (value: unknown) => boolean,
+): json is Readonly<Record<string, unknown>> {
+  return isRecord(json) && names.split(" ").every((name) => is(json[name]));
+}
+
+const isText = (value: unknown) => typeof value === "string";
+const isNumber = (value: unknown) => typeof value === "number";
+
+function isRunState(json: unknown): json is RunState {
+  return has(json, "id kind status", isText) && has(json, "startedAt ms steps", isNumber) &&
+    has(json, "usage", isRecord);
+}
+
+function isRunList(json: unknown): json is { readonly runs: readonly RunState[] } {
+  return isRecord(json) && Array.isArray(json.runs) && json.runs.every(isRunState);
+}
+
+function isTalkState(json: unknown): json is TalkState {
+  return has(json, "id agent status", isText) && has(json, "messages", Array.isArray) &&
+    has(json, "slots usage", isRecord);
+}
+
+function isConversation(json: unknown): json is ConversationJson {
+  return has(json, "id agent file status", isText) && has(json, "messages at", Array.isArray) &&
+    has(json, "slots usage", isRecord);
+}
+
+function isTrace(json: unknown): json is RunTrace {
+  return has(json, "summary run", isRecord) && has(json, "steps events messages checkpoints", Array.isArray);
 }
 
 /** The same chunks, until none has come for too long. */

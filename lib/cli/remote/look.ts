@@ -19,7 +19,7 @@ export async function runs(
   checkOneForm(flags, "runs");
   const client = serverOf(COMMANDS.runs, flags);
   const isShort = !flags.all && !flags.json && !flags.names;
-  const list = await Array.fromAsync(client.runs(isShort ? { most: SHOWN + 1 } : {}), summaryOf);
+  const list = await Array.fromAsync(client.runs(isShort ? SHOWN + 1 : Infinity), summaryOf);
   return await tell(listedRuns(list, { isShort }), flags, terminal);
 }
 

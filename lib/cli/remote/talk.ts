@@ -1,6 +1,12 @@
-import type { JsonObject, LogEntry, RunEvent, RunTrace, User } from "../../core/core.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type LogEntry,
+  type RunEvent,
+  type RunTrace,
+  type User,
+} from "../../core/core.ts";
 import { ConversationError } from "../../run/conversation/work.ts";
-import { SCHEMAS } from "../../server/api/schemas.ts";
 import type { TalkState } from "../../service/service.ts";
 import { type Decisions, settleSteps } from "../../service/start/settle.ts";
 import type { TalkLive, TalkSession } from "../conversation/talk.ts";
@@ -134,7 +140,7 @@ export class TalkThere implements TalkSession, TalkLive {
     const { client, withSteps = false } = this.#options;
     const signal = this.#signal;
     const begun: Promise<StartedRun> = isAgain
-      ? client.json(path, SCHEMAS.Started, body).then(() => ({ id: this.#id }))
+      ? client.json(path, isRecord, body).then(() => ({ id: this.#id }))
       : client.begin(path, body);
     const { id, body: told } = await begun.catch((error) => {
       const isRefused = error instanceof ServerError && BUSY_WITH_IT.has(error.code);
