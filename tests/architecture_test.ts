@@ -258,6 +258,14 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     "lib/core/a.ts": `export const a = 1;`,
     "lib/run/b.ts": `import { a } from "../core/a.ts";\nexport const b = a;`,
   }, "import lib/core/core.ts"],
+  ["kindsByTheirRows", "a part of a kind past its row", {
+    "lib/service/kinds/calls/start.ts": `export const a = 1;`,
+    "lib/server/b.ts": `import { a } from "../service/kinds/calls/start.ts";\nexport const b = a;`,
+  }, "a kind is reached by its row"],
+  ["kindsByTheirRows", "a row that loads its work", {
+    "lib/service/kinds/calls/start.ts": `export const a = 1;`,
+    "lib/service/kinds/calls/calls.ts": `import { a } from "./start.ts";\nexport const calls = a;`,
+  }, "a row is light"],
   ["noEscapes", "any", { "lib/core/a.ts": `export const a = (x: any) => x;` }, "`any`"],
   [
     "noEscapes",

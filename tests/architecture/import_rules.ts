@@ -3,6 +3,7 @@ import {
   EFFECT_PLACES,
   EXAMPLE_PACKAGES,
   IMPORT_TABLE,
+  KIND_PART_PLACES,
   NODE_MODULE_PLACES,
   PURE_NODE_MODULES,
   ROOM_GLOBALS,
@@ -205,6 +206,24 @@ const lightStart: Rule = ({ modules }) => {
   return problems;
 };
 
+/** A kind is reached by its row, which loads its parts; the rows load nothing but each other and what a wrong name is told with. */
+const kindsByTheirRows: Rule = ({ modules }) =>
+  eachImport(modules, ({ path, line, kind, target, room }) => {
+    const [, name, part] = /^lib\/service\/kinds\/(\w+)\/(\w+)\.ts$/.exec(target ?? "") ?? [];
+    const [, own, row] = /^lib\/service\/kinds\/(\w+)\/(\w+)\.ts$/.exec(path) ?? [];
+    const isPart = part !== undefined && part !== name;
+    if (isPart && room !== undefined && !KIND_PART_PLACES.some((place) => path.startsWith(place))) {
+      return [
+        `${path}:${line}: imports ${target}: a kind is reached by its row (lib/service/kinds/kinds.ts)`,
+      ];
+    }
+    const isRow = row !== undefined && row === own;
+    const isLight = kind !== "static" || part !== undefined && !isPart;
+    return isRow && !isLight
+      ? [`${path}:${line}: imports ${target}: a row is light; load what it needs with import()`]
+      : [];
+  });
+
 interface ImportPlace extends ImportFact {
   readonly path: string;
   readonly room: string | undefined;
@@ -236,4 +255,5 @@ export const IMPORT_RULES: Readonly<Record<string, Rule>> = {
   lightStart,
   coreByItsDoor,
   testsAtDoors,
+  kindsByTheirRows,
 };

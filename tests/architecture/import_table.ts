@@ -98,6 +98,14 @@ export const COMPUTED_IMPORT_PLACES: readonly string[] = [
   "lib/parse/yaml/library.ts",
 ];
 
+/** What besides the command line may import a part of a kind, past its row: what all kinds need of one, and the pages of the project. */
+export const KIND_PART_PLACES: readonly string[] = [
+  "lib/service/kinds/",
+  "lib/service/start/", // a text of calls and a prompt are started without a file
+  "lib/service/look/open_look.ts",
+  "lib/cli/",
+];
+
 /** Packages of deno.json that only examples import: gadgets of users may have their schemas from them. */
 export const EXAMPLE_PACKAGES: ReadonlySet<string> = new Set(["zod"]);
 

@@ -14,7 +14,7 @@ import { grantsOf } from "../flags/grants.ts";
 import { holdConversation } from "./hold.ts";
 import { aroundTalk, beginTalk, greet, typistOf } from "../chat/talk.ts";
 import { readAgent, refusedAgent } from "./agent.ts";
-import { isAgentName } from "../../parse/agent/agent.ts";
+import { conversation } from "../../service/kinds/conversation/conversation.ts";
 import { refuseFlags } from "../flags/parse.ts";
 import { chooseView } from "../run/view.ts";
 
@@ -72,7 +72,7 @@ async function openAgent(
 
 /** @throws {UsageError} */
 export function assertAgent(word: string): void {
-  if (isAgentName(word)) return;
+  if (conversation.file.is(word)) return;
   throw new UsageError(
     `AGENT is a file that ends with .agent.yml or .agent.yaml; found ${JSON.stringify(word)}. ` +
       "A profile of orrery.yaml is named by --profile NAME, a model by --model",

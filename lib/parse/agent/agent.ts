@@ -1,11 +1,6 @@
 // What an agent file means, once it has been read (conversations.md 1): plain data with its defaults filled in.
 import type { Json, JsonObject, Span } from "../../core/core.ts";
 
-/** Whether a file of this name holds an agent (conversations.md 1). */
-export function isAgentName(name: string): boolean {
-  return /\.agent\.ya?ml$/i.test(name);
-}
-
 /** A conversation agent, as its file says it. */
 export interface AgentFile {
   /** As it was named. */

@@ -17,7 +17,6 @@ import {
 import { hostFiles } from "../../host/files/files.ts";
 import { hostEnv } from "../../host/process.ts";
 import type { ModelList } from "../../models/known_models.ts";
-import { isAgentName } from "../../parse/agent/agent.ts";
 import { NO_GRANTS, type RunGrants } from "../../project/trust/grants.ts";
 import { openProjectModels } from "../../project/models.ts";
 import type { ProjectSettings } from "../../project/project.ts";
@@ -29,6 +28,7 @@ import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
 import { fileInProject, walkFiles } from "../project_files.ts";
 import { fieldError, ServiceError } from "../service.ts";
+import { conversation } from "../kinds/conversation/conversation.ts";
 import { agentData, agentsBelow } from "../kinds/conversation/look.ts";
 import { documentData, documentsBelow } from "../kinds/document/look.ts";
 import { gadgetData } from "./gadgets.ts";
@@ -143,7 +143,7 @@ export function openLook(
     },
     async agent(path) {
       const file = fileOf(path, "agent");
-      if (!isAgentName(file)) throw notFound("agent", path);
+      if (!conversation.file.is(file)) throw notFound("agent", path);
       return masked(await there("agent", path, () => agentData(file, { root })));
     },
     profile: async (name) => masked(profileData(known("profile", name, (await prompts()).profiles))),

@@ -1,4 +1,5 @@
 // One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
+import { conversation } from "../kinds/conversation/conversation.ts";
 import { resolve } from "node:path";
 import {
   FileError,
@@ -88,7 +89,7 @@ async function textOf(
 /** The path of an agent file as requests name it. @throws {ServiceError} `outside`, `invalid` */
 export function agentPath(wish: Pick<BeginTalk, "agent">, root: string): string {
   const path = fileInProject(wish.agent, { root, field: "agent" });
-  if (/\.agent\.ya?ml$/i.test(path)) return path;
+  if (conversation.file.is(path)) return path;
   throw fieldError(
     "agent",
     `agent: expected a file that ends with .agent.yml or .agent.yaml, found ${JSON.stringify(wish.agent)}`,

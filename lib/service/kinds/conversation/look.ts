@@ -1,10 +1,11 @@
+import { conversation } from "./conversation.ts";
 import { FileError, type Files, projectPath, toJsonObject } from "../../../core/core.ts";
 import { checkAgent } from "../../../check/check_agent.ts";
 import { conditionText } from "../../../conversation/failing_condition.ts";
 import { type SlotRead, slotsRead, slotsWritten, type SlotTarget } from "../../../conversation/step_slots.ts";
 import { stepTree } from "../../../conversation/step_tree.ts";
 import { hostFiles } from "../../../host/files/files.ts";
-import { type AgentFile, isAgentName, type SlotSource, type StepFlow } from "../../../parse/agent/agent.ts";
+import { type AgentFile, type SlotSource, type StepFlow } from "../../../parse/agent/agent.ts";
 import { readAgentFile } from "../../../parse/agent/read.ts";
 import { flowsOf, stepPlaces } from "../../../parse/agent/tree.ts";
 import { agentLines } from "../../talks/needs.ts";
@@ -15,7 +16,7 @@ import { problemJson } from "../../check/report.ts";
 /** The agents of a project: files of conversations. */
 export async function agentsBelow(root: string): Promise<readonly ListedAgent[]> {
   const files = hostFiles({ root });
-  const paths = await walkFiles(root, { files, isWanted: isAgentName });
+  const paths = await walkFiles(root, { files, isWanted: conversation.file.is });
   return await Promise.all(paths.map((path) => listed(path, { files, root })));
 }
 
