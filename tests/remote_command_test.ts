@@ -497,6 +497,7 @@ const TALKS = {
   "orrery.yaml": "models: { default: script/echo }\n",
   "guide.agent.yml": AGENT,
   "broken.agent.yml": 'version: "0.1"\nstructure:\n  id: b\n  action: { id: m, mesage: { message: Hi } }\n',
+  "plan.md": "# Plan\n\n@llm\n  prompt: Hello.\n\n@import notes.md\n",
   "down.yml": '- error: { status: 400, message: "too strange" }\n- text: Well.\n',
   "slow.yml": '- chunks: ["one ", "two ", "three"]\n  delayMs: 300\n',
   "colour.agent.yml": `version: "0.1"
@@ -563,14 +564,30 @@ Deno.test("a conversation there goes on by resume, and is shown", async () => {
     /^error: This conversation has ended\. Start a new one; all of it: orrery show conversation/,
   );
   for (const more of [[], ["--json"]]) {
-    const args = ["show", "conversation", id, ...more];
-    assert.deepEqual(await at.run(args), await at.there.project.run(args));
+    for (
+      const [kind, name] of [
+        ["conversation", id],
+        ["agent", "guide.agent.yml"],
+        ["agent", "broken.agent.yml"],
+        ["document", "plan.md"],
+      ]
+    ) {
+      const args = ["show", kind ?? "", name ?? "", ...more];
+      assert.deepEqual(await at.run(args), await at.there.project.run(args), args.join(" "));
+    }
   }
+  const none = await at.run(["show", "document", "none.md"]);
+  assert.match(
+    none.stderr,
+    /^error: The project of http:.* has no file "none\.md"; with --server FILE is looked for there/,
+  );
+  const outside = await at.run(["show", "document", ".orrery/none.md"]);
+  assert.deepEqual([outside.code, outside.stdout], [2, ""]);
   const other = await at.run(["show", "profile", "x"]);
   assert.deepEqual([other.code, other.stdout], [2, ""]);
   assert.match(
     other.stderr,
-    /^error: orrery show profile does not go with --server: of a server only conversations are shown/,
+    /^error: orrery show profile does not go with --server: of a server conversations, documents and agents are shown/,
   );
   const nobody = await at.run(["chat"]);
   assert.match(

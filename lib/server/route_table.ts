@@ -184,6 +184,25 @@ const catalogRoutes = [
     handle: async ({ service }) => json(await service.look.catalog()),
   }),
   defineRoute(
+    "GET",
+    "/v1/sources/{path+}",
+    "The text of a file of the project, as its pages show it",
+    {
+      description: "Secrets that the project and its environment have are taken out of it.",
+      params: objectOf({ path: { ...NAME, description: "Relative to the project root" } }, ["path"]),
+      responses: {
+        200: {
+          description: "Its text",
+          schema: objectOf({ file: { type: "string" }, text: { type: "string" } }, ["file", "text"]),
+        },
+      },
+      problems: { 403: ["outside"], 404: ["not-found"] },
+      async handle({ service, params: { path } }) {
+        return json({ file: path, text: await service.look.source(insidePath(path)) });
+      },
+    },
+  ),
+  defineRoute(
     "POST",
     "/v1/check",
     "What is wrong with files of the project, or with a posted text; nothing runs",

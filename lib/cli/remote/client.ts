@@ -124,6 +124,11 @@ export class ServerClient {
     return this.json(`/v1/conversations/${encodeURIComponent(id)}/export`, isConversation);
   }
 
+  /** The text of a document, an agent or a call file. */
+  async source(path: string): Promise<string> {
+    return (await this.json(`/v1/sources/${encodeURIComponent(path)}`, isSource)).text;
+  }
+
   trace(id: string): Promise<RunTrace> {
     return this.json(`/v1/runs/${encodeURIComponent(id)}/trace`, isTrace);
   }
@@ -350,6 +355,10 @@ function isTalkState(json: unknown): json is TalkState {
 function isConversation(json: unknown): json is ConversationJson {
   return has(json, "id agent file status", isText) && has(json, "messages at", Array.isArray) &&
     has(json, "slots usage", isRecord);
+}
+
+function isSource(json: unknown): json is { readonly text: string } {
+  return has(json, "text", isText);
 }
 
 function isTrace(json: unknown): json is RunTrace {

@@ -1,14 +1,21 @@
-// What a server has kept: `runs`, `trace`, `show conversation`.
+// What a server has: `runs`, `trace`, `show`.
+import { resolve } from "node:path";
 import { RunNotFoundError, type RunSummary } from "../../core/core.ts";
+import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
+import { NO_GRANTS } from "../../project/trust/grants.ts";
+import type { Kind, LookedFile } from "../../service/kinds/kind.ts";
+import { assertNoResult } from "../../service/kinds/kinds.ts";
+import { recordedPlace } from "../../service/start/ready_run.ts";
 import type { RunState } from "../../service/service.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { tell } from "../page.ts";
-import { assertConversation, assertNamed, toldConversation } from "../show/show.ts";
+import { assertConversation, assertNamed, toldConversation, toldFile } from "../show/show.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { checkOneForm, listedRuns, SHOWN } from "../runs/runs.ts";
 import { checkTraceForm, tellTrace } from "../runs/trace.ts";
 import { type ServerClient, ServerError } from "./client.ts";
+import { orNotThere, pathThere } from "./file.ts";
 import { serverOf } from "./server.ts";
 
 /** `orrery runs --server URL`. */
@@ -52,23 +59,46 @@ export async function trace(
   return await tellTrace(await client.trace(id), flags, terminal);
 }
 
-/** `orrery show conversation ID --server URL`. @throws {UsageError} for what a server does not show */
+/** `orrery show KIND NAME --server URL`: a conversation, or a file that says all of itself. @throws {UsageError} for what needs the project around it */
 export async function show(
   { words: [kind = "", word = ""], flags }: ParsedCommand<typeof COMMANDS.show>,
   terminal: Terminal,
+  kinds: readonly Kind[],
 ): Promise<number> {
   const client = serverOf(COMMANDS.show, flags);
-  if (kind !== "conversation") {
+  const row = kinds.find(({ file, show }) => show !== undefined && file?.word === kind);
+  if (row === undefined && kind !== "conversation") {
+    const known = kinds.flatMap(({ file, show }) =>
+      show === undefined || file === undefined ? [] : [`${file.word}s`]
+    );
     throw new UsageError(
-      `orrery show ${kind} does not go with --server: of a server only conversations are shown, orrery show conversation ID; ` +
-        `its pages and ${client.url}/v1/catalog have the rest`,
+      `orrery show ${kind} does not go with --server: of a server conversations, ${
+        known.join(" and ")
+      } are shown; ` +
+        `${client.url}/v1/catalog has the rest`,
       "show",
     );
   }
   assertNamed(kind, word);
+  if (row !== undefined) {
+    assertNoResult(word, kinds, "show");
+    const told = await toldFile(row, word, { terminal, look: (file) => fileThere(client, file) });
+    return typeof told === "number" ? told : await tell(told, flags, terminal);
+  }
   const run = await runThere(client, word);
   assertConversation(run, client.flag);
   return await tell(toldConversation(await client.exported(run.id)), flags, terminal);
+}
+
+async function fileThere(client: ServerClient, word: string): Promise<LookedFile> {
+  const file = pathThere(word);
+  const text = await client.source(file).catch((error) => {
+    throw orNotThere(error, word, client);
+  });
+  const cwd = workingFolder();
+  const { signal } = new AbortController();
+  const { project } = await recordedPlace(cwd, { cwd, grants: NO_GRANTS, signal }); // its settings are there
+  return { file, path: resolve(cwd, file), text, project };
 }
 
 /** The run of an id, or of the beginning of one, as `orrery trace` takes it. @throws {RunNotFoundError} */

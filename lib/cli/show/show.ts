@@ -1,4 +1,4 @@
-import type { Kind } from "../../service/kinds/kind.ts";
+import type { Kind, LookedFile } from "../../service/kinds/kind.ts";
 import { aFile, assertNoResult } from "../../service/kinds/kinds.ts";
 import {
   type AnyGadget,
@@ -41,8 +41,9 @@ export async function show(
   if (kind !== "config") assertNamed(kind, name);
   const row = kinds.find(({ file, show }) => show !== undefined && file?.word === kind);
   if (row !== undefined) assertNoResult(name ?? "", kinds, "show");
-  const page = row === undefined ? PAGES[kind] ?? showGadget : fileOf(row);
-  const told = await page(name ?? "", { flags, terminal });
+  const told = row === undefined
+    ? await (PAGES[kind] ?? showGadget)(name ?? "", { flags, terminal })
+    : await toldFile(row, name ?? "", { terminal, look: fileHere });
   return typeof told === "number" ? told : await tell(told, flags, terminal);
 }
 
@@ -68,23 +69,25 @@ const PAGES: Readonly<Record<string, (name: string, options: ShowOptions) => Pro
   config: showConfig,
 };
 
-/** The page of a file. */
-function fileOf({ file, show }: Kind): (typeof PAGES)[string] {
-  return async (word, { terminal }) => {
-    if (file?.is(word) === false) {
-      const [ending] = file.endings.split(", ");
-      const wanted = `${aFile(file)}: expected a file that ends with "${ending}"`;
-      throw new UsageError(`Cannot show ${JSON.stringify(word)} as ${wanted}`, "show");
-    }
-    const looked = await fileHere(word);
-    const shown = await (await show?.())?.show(looked);
-    if (shown === undefined || "refused" in shown) {
-      await terminal.stderr.write(shown?.refused ?? "");
-      return EXIT.usage;
-    }
-    const { problems = [], ...told } = shown;
-    return { ...told, notes: problemText(problems, typedPath(looked.file, looked.project)) };
-  };
+/** A file in each of its forms, or the exit code when that was told already. @param options.look gives it; it is no other kind's */
+export async function toldFile(
+  { file, show }: Kind,
+  word: string,
+  { terminal, look }: { readonly terminal: Terminal; look(word: string): Promise<LookedFile> },
+): Promise<Told | number> {
+  if (file?.is(word) === false) {
+    const [ending] = file.endings.split(", ");
+    const wanted = `${aFile(file)}: expected a file that ends with "${ending}"`;
+    throw new UsageError(`Cannot show ${JSON.stringify(word)} as ${wanted}`, "show");
+  }
+  const looked = await look(word);
+  const shown = await (await show?.())?.show(looked);
+  if (shown === undefined || "refused" in shown) {
+    await terminal.stderr.write(shown?.refused ?? "");
+    return EXIT.usage;
+  }
+  const { problems = [], ...told } = shown;
+  return { ...told, notes: problemText(problems, typedPath(looked.file, looked.project)) };
 }
 
 async function showGadget(name: string, { flags, terminal }: ShowOptions): Promise<Told | number> {
