@@ -143,13 +143,14 @@ function newRun(
   return journal === undefined ? undefined : { journal, run: journal.create(start) };
 }
 
-interface Record {
+/** A record that is being written. */
+export interface RunRecord {
   readonly recorder: Recorder;
   readonly file: { readonly partialPath: string; finish(): void };
 }
 
 /** A new record takes the place of an old one, and of nothing else that somebody has made. @throws {FileError} */
-async function assertRecord(file: string, cwd: string): Promise<void> {
+export async function assertRecord(file: string, cwd: string): Promise<void> {
   const files = hostFiles({ root: cwd });
   const there = await files.stat(file).catch(() => undefined);
   if (there?.kind === "folder") {
@@ -169,14 +170,15 @@ async function assertRecord(file: string, cwd: string): Promise<void> {
   );
 }
 
-function startRecord(
+/** Begins a record with what its run begins with. */
+export function startRecord(
   start: RunStart & { readonly id: string },
   { file, cwd, secrets }: {
     readonly file: string;
     readonly cwd: string;
     readonly secrets: Secrets | undefined;
   },
-): Record {
+): RunRecord {
   const growing = growingFile(resolve(cwd, file), file);
   const recorder = fileRecorder((line) => growing.write(line), { secrets });
   recorder.write({ type: "run", version: 1, ...start });
@@ -191,7 +193,7 @@ function keptRun(
     /** Something may be kept of what it was allowed. */
     readonly isGranted?: boolean;
     readonly isLasting?: boolean;
-  } & Partial<Record>,
+  } & Partial<RunRecord>,
 ): KeptRun {
   const run = held?.run;
   let isWhole = false;

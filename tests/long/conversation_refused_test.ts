@@ -146,19 +146,20 @@ Deno.test("flags that do not belong here are refused, each with what would", asy
   const run = ["run", "sound.agent.yml"];
   const chat = ["chat", "sound.agent.yml"];
   await refused(
-    [...run, "--input", "a=b", "--prompt=x", "--watch", "--replay=x", "--profile=x"],
+    [...run, "--input", "a=b", "--prompt=x", "--watch", "--profile=x"],
     "--input is for prompts; an agent takes slots: --slot NAME=VALUE",
     "--prompt is for documents; an agent takes none",
     "--watch is for documents",
-    "--replay is not for conversations",
     "--profile is for prompts",
   );
   await refused(
-    [...chat, "--system=x", "--tools=a", "--temperature=1", "--profile=y"],
+    [...chat, "--system=x", "--tools=a", "--temperature=1", "--profile=y", "--replay=x", "--record=y"],
     "--system is not for an agent file, which says it itself",
     "--tools is not",
     "--temperature is not",
     "--profile names a profile of orrery.yaml, and AGENT a file",
+    "--record is not for chats with an agent: orrery run AGENT --say TEXT --record FILE",
+    "--replay is not for chats with an agent: orrery run AGENT --replay FILE",
   );
   await refused(
     ["chat", "sound.yml"],

@@ -110,6 +110,103 @@ Deno.test("calls from stdin: the record has them", async () => {
   await assertReplayed(project, ["run", "-"], { ...recorded, files: [RECORD] });
 });
 
+const step = (id: string, kind: string): string => `      - { id: ${id}, ${kind} }\n`;
+
+/** It asks, looks up, calls, runs a document, waits, and fails at last. */
+const agentAt = (port: number): string =>
+  `version: "0.1"\nstructure:\n  id: all\n  action:\n    id: main\n    chain:\n` + [
+    step("ask", 'message: { message: "Your name?", hold: true }'),
+    step(
+      "who",
+      "extractor: { values: [ { description: a name, target: { slot: { name: name } } } ], success: { action: continue }, fail: { action: end } }",
+    ),
+    step("visits", "counter: { slot: { name: visits, destination: global } }"),
+    step("look", "retriever: { query: { name: name }, target: { slot: { name: found } }, limit: 1 }"),
+    step("doc", "run: { file: plan.md, input: { who: Ana }, target: { slot: { name: doc } } }"),
+    step(
+      "calc",
+      'gadget: { name: Calculate, input: { expression: "6 * 7" }, target: { slot: { name: calc } } }',
+    ),
+    step("now", "gadget: { name: Now, input: {}, target: { slot: { name: now } } }"),
+    step(
+      "api",
+      `api-call: { url: "http://127.0.0.1:${port}/x", method: GET, headers: [ { key: Authorization, value: "Bearer \${env.ORRERY_TEST_TOKEN}" } ], ` +
+        'response-path: "$.n", target: { slot: { name: n } }, success: { action: continue }, fail: { action: end } }',
+    ),
+    step("tool", "llm: { prompts: [ { user: what is 1 + 1 } ], tools: [Calculate] }"),
+    step(
+      "both",
+      'message: { message: "{{doc}}|{{calc}}|{{n}}|{{found}}|{{now}}|{{global.visits}}", hold: true }',
+    ),
+    step("talk", "llm: { prompts: [ { system: Be kind. } ], memory: [ { selector: all } ], hold: true }"),
+    step("fails", "llm: { prompts: [ { user: fail } ] }"),
+  ].join("");
+
+Deno.test("a conversation: its replay is its recording, byte for byte, without network, files and clock", async () => {
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    () => Response.json({ n: 6 }),
+  );
+  const { port } = server.addr;
+  await using project = await testProject({
+    "all.agent.yml": agentAt(port),
+    "plan.md": "---\ninputs:\n  - name: who\n---\n# A\n\n@llm\nprompt: Greet {{ inputs.who }}\n",
+    "docs.collection.yml":
+      'version: "0.1"\ndocuments: [ { id: r, file: r.md, metadata: { name: Rivers } } ]\n',
+    "r.md": "# Rivers\n\nAna is a river, too.\n",
+    "s.yml":
+      '- { when: "Greet", text: document, repeat: true }\n- { when: "1 \\\\+ 1", calls: [ { name: Calculate, input: { expression: 1 + 1 } } ] }\n' +
+      '- { when: "^2|result", text: two }\n- { when: "^fail", error: { status: 400, message: "too strange" } }\n' +
+      '- { when: "river", chunks: ["A ", "river."], delayMs: 5 }\n- { when: "", object: { name: Ana }, repeat: true }\n',
+  });
+  const args = [
+    ...["run", "all.agent.yml", "-m", "script/s.yml", "--collection=docs.collection.yml"],
+    ...["--say=I am Ana", "--say=What of the river?", "--say=fail", "--ephemeral"],
+    ...[`--allow-net=127.0.0.1:${port}`, "--allow-env=ORRERY_TEST_TOKEN"],
+  ];
+  const env = { ORRERY_TEST_TOKEN: "very-secret-token" };
+  const live = await project.run([...args, "--jsonl", "--record", RECORD, "-q"], { env });
+  const kinds = new Set(
+    live.stdout.trim().split("\n").map((line) => JSON.parse(line)).map(({ kind, type }) => kind ?? type),
+  );
+  for (const kind of ["model", "http", "read", "call-result", "hold", "slot-set", "conversation"]) {
+    assert.ok(kinds.has(kind), `${kind}: ${live.stderr}`);
+  }
+  assert.equal(live.code, 7, live.stderr);
+  assert.match(live.stderr, /step "fails": .*too strange/);
+  const record = await project.read(RECORD);
+  assert.doesNotMatch(record, /very-secret/);
+  const own = live.stdout.trim().split("\n").map((line) => JSON.parse(line)).filter(({ type, step }) =>
+    type === "message" && !step.includes("/")
+  );
+  const messages = own.map(({ text }) => text);
+  assert.equal(messages.length, 4);
+  assert.match(messages[2], /^document\|42\|6\|.*Ana is a river.*\|\d{4}-.*\|1$/s);
+  const want = { code: 7, stdout: `${messages.join("\n\n")}\n`, events: live.stdout };
+  await server.shutdown();
+  for (const gone of ["plan.md", "r.md", "docs.collection.yml", "s.yml", "all.agent.yml"]) {
+    await Deno.remove(join(project.folder, gone));
+  }
+  for (const args of [["run", "all.agent.yml"], ["run"]]) {
+    await assertReplayed(project, args, { ...want, files: ["."] }); // where a document in it looks for settings
+  }
+  assert.deepEqual([...Deno.readDirSync(project.folder)].map(({ name }) => name), [RECORD]);
+
+  await project.write("all.agent.yml", agentAt(port).replace("Your name?", "Who are you?"));
+  const other = await project.run(["run", "all.agent.yml", "--replay", RECORD]);
+  assert.equal(other.code, 1);
+  assert.match(
+    other.stderr,
+    /"all\.agent\.yml" is not what was recorded: line 7 was .*Your name\?.* and is .*Who are you\?/,
+  );
+  const cut = record.trimEnd().split("\n").filter((line) => !line.includes("/http"));
+  await project.write(RECORD, `${cut.join("\n")}\n`);
+  await Deno.remove(join(project.folder, "all.agent.yml"));
+  const torn = await project.run(["run", "all.agent.yml", "--replay", RECORD]);
+  assert.deepEqual([torn.code, torn.stdout], [1, "Your name?\n"], torn.stderr);
+  assert.match(torn.stderr, /The record has no step "main\/api\/http"/);
+});
+
 /** A project whose user has set a provider up. */
 async function withProvider(replies: readonly ProviderReply[]) {
   let asked = 0;

@@ -13,10 +13,16 @@ import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { holdConversation } from "./hold.ts";
 import { aroundTalk, beginTalk, greet, typistOf } from "../chat/talk.ts";
-import { readAgent, refusedAgent } from "./agent.ts";
+import { readAgent, refusedAgent, tellingProblems } from "./agent.ts";
+import type { ConversationWork } from "./talk.ts";
+import { assertSameText, openReplay } from "../run/record.ts";
 import { conversation } from "../../service/kinds/conversation/conversation.ts";
+import { recordedPlace } from "../../service/start/ready_run.ts";
+import { replayedTalk } from "../../service/talks/replayed.ts";
 import { refuseFlags } from "../flags/parse.ts";
 import { chooseView } from "../run/view.ts";
+
+const OF_RUNS = "is not for chats with an agent: orrery run AGENT";
 
 type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 
@@ -30,7 +36,11 @@ export async function chatWithAgentFile(
   },
 ): Promise<number> {
   assertAgent(word);
-  refuseFlags(COMMANDS.chat, flags, "conversation");
+  const ofRuns = [
+    ...(flags.record === undefined ? [] : [`--record ${OF_RUNS} --say TEXT --record FILE`]),
+    ...(flags.replay === undefined ? [] : [`--replay ${OF_RUNS} --replay FILE`]),
+  ];
+  refuseFlags(COMMANDS.chat, flags, "conversation", ofRuns);
   const opened = await openAgent(word, { flags, terminal, cwd, command: "chat" });
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;
@@ -85,23 +95,55 @@ export function assertAgent(word: string): void {
 /** Begins a conversation, says what `--say` says, and leaves it where it waits; gives the exit code. @throws {UsageError}, {FileError}, {ProblemsError} */
 export async function runConversation(
   word: string,
-  { flags, terminal, cwd, stop }: FileCommand,
+  command: FileCommand,
 ): Promise<number> {
+  const { flags, terminal, cwd, stop } = command;
+  if (flags.replay !== undefined) return await replayConversation(word, { ...command, record: flags.replay });
   const opened = await openAgent(word, { flags, terminal, cwd, command: "run" });
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;
+  const { record } = flags;
   const view = chooseView(terminal, { flags, file: agent.file, shownText: "none" });
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
-  const begun = await beginConversation({ ...opened, around });
+  const begun = await beginConversation({ ...opened, around, record });
   if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
-  const left = [...flags.say];
-  return await holdConversation({
-    ...begun,
+  return await holdSaying(flags.say, { ...begun, terminal, flags, place: project, view, stop });
+}
+
+/** Holds the conversation of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
+async function replayConversation(
+  word: string,
+  { record, flags, terminal, cwd, stop }: FileCommand & { readonly record: string },
+): Promise<number> {
+  const { signal } = stop;
+  const opened = await openReplay(record, { cwd, kind: "conversation", alsoRecords: flags.record });
+  await assertSameText(word, { ...opened, cwd, record });
+  const at = await recordedPlace(dirname(resolve(cwd, word)), { cwd, grants: grantsOf(flags), signal });
+  const { file = word, files: [stored] = [] } = opened.run;
+  const agent = await tellingProblems(stored?.text ?? "", { file, project: at.project, terminal });
+  if (agent === undefined) return EXIT.usage;
+  const { session, said } = replayedTalk(opened, { agent, at, signal });
+  const view = chooseView(terminal, { flags, file, shownText: "none" });
+  return await holdSaying(said, {
+    agent,
+    session,
+    isKept: false,
     terminal,
     flags,
-    place: project,
+    place: at.project,
     view,
     stop,
+  });
+}
+
+/** Says one after the other while there is something left to say, and leaves it where it waits; gives the exit code. */
+async function holdSaying(
+  messages: readonly string[],
+  work: Omit<ConversationWork, "first" | "lines" | "isTyped" | "isChat" | "between">,
+): Promise<number> {
+  const left = [...messages];
+  return await holdConversation({
+    ...work,
     first: "start",
     lines: () => ({
       next: () => Promise.resolve(left.shift()),

@@ -9,15 +9,15 @@ import { type EndedRun, endRun, toItsEnd } from "../run/end.ts";
 export async function holdConversation(work: ConversationWork): Promise<number> {
   const { terminal, view, stop, flags, place } = work;
   const way = work.isKept ? wayTo(place) : "";
-  const kept = work.isKept
-    ? {
-      get id() {
-        return idThere(work);
-      },
-      way,
-      partialRecord: undefined,
-    }
-    : undefined;
+  const kept = {
+    get id() {
+      return work.isKept ? idThere(work) : undefined;
+    },
+    way,
+    get partialRecord() {
+      return work.session.partialRecord;
+    },
+  };
   const ended = await toItsEnd({ terminal, view, stop, kept }, () => heldToItsEnd(work));
   const code = await endRun(ended, {
     ...work,

@@ -25,6 +25,8 @@ export type TalkLive = Pick<
 export interface TalkSession
   extends Pick<ConversationSession, "isInterrupted" | "settle" | "back" | "close"> {
   readonly live: TalkLive;
+  /** Where its record is until it is whole. Default: it has none. */
+  readonly partialRecord?: string;
   turn(
     make: (live: TalkLive) => AsyncIterable<RunEvent>,
     options: { readonly signal: AbortSignal },

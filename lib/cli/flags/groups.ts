@@ -91,11 +91,6 @@ const ONLY_DOCUMENTS = {
   conversation: "is for documents; an agent takes none",
 } as const;
 
-/** A record is of one run from its beginning, and a conversation is gone on with for days: its tests are files, and its journal has every turn. */
-const NO_CONVERSATIONS = {
-  conversation: "is not for conversations: orrery trace shows what happened, orrery fork --turn goes back",
-} as const;
-
 /** Of a flag that says what the prompt says itself. */
 export function bothSay(what: string): NonNullable<Flag["not"]> {
   return { "--prompt": `and --prompt cannot both ${what}`, "--profile": `and --profile cannot both ${what}` };
@@ -116,14 +111,14 @@ const keepFlags = [
     "text",
     "FILE",
     "Writes everything that comes into the run from outside, and every event, to FILE.",
-    { names: "file", not: { ...NO_CONVERSATIONS, ...SERVER_HAS_NOT } },
+    { names: "file", not: SERVER_HAS_NOT },
   ),
   flag(
     "replay",
     "text",
     "FILE",
     "Answers every effect from the record in FILE and touches nothing; ends with the difference when the run is another one.",
-    { names: "file", not: { ...NO_CONVERSATIONS, ...SERVER_HAS_NOT } },
+    { names: "file", not: SERVER_HAS_NOT },
   ),
 ] as const satisfies readonly Flag[];
 

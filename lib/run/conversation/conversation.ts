@@ -31,6 +31,7 @@ import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { runConversationTurn, type TurnStart } from "./turn.ts";
 import { busyError, ConversationError, type ConversationMeans, endedError } from "./work.ts";
+import type { Replay } from "../replay/replay.ts";
 import type { RunOptions } from "../run.ts";
 
 /** Where a conversation is. `running`: a turn is being made, or was begun by a process that is gone. */
@@ -62,7 +63,8 @@ export interface Conversation {
 
 /** What a conversation is made of. */
 export interface ConversationHome
-  extends Pick<RunOptions, "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers"> {
+  extends
+    Pick<RunOptions, "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers" | "recorder"> {
   readonly agent: AgentFile;
   readonly means: ConversationMeans;
   readonly journal: Journal;
@@ -74,6 +76,8 @@ export interface ConversationHome
   readonly maxSteps?: number;
   /** What was kept of it besides, to be able to go on with it: the options that count. */
   readonly about?: JsonObject;
+  /** Answers the effects of the turn that is about to be made. Default: they are performed. */
+  readonly replay?: () => Replay;
   /** The run of the journal was taken over for a turn, of which nothing was made yet. */
   readonly onOpen?: (run: RunJournal) => void;
 }
@@ -217,10 +221,7 @@ export class LiveConversation implements Conversation {
   }
 
   #create(): RunJournal {
-    const { journal, agent, scope, about = {} } = this.#home;
-    const files = [{ path: agent.file, text: agent.text }];
-    const run = { id: this.id, kind: "conversation", file: agent.file, files };
-    const created = journal.create({ ...run, input: { agent: agent.id, ...scope, ...about } });
+    const created = this.#home.journal.create({ ...conversationStart(this.#home), id: this.id });
     this.#isStored = true;
     return created;
   }
@@ -239,15 +240,17 @@ export class LiveConversation implements Conversation {
     readonly start: TurnStart | undefined;
     readonly signal: AbortSignal;
   }): MadeTurn {
-    const { agent, means, scope, maxSteps, context: _context, given: _given, about: _about, ...run } =
+    const { agent, means, scope, maxSteps, context: _context, given: _given, about: _about, replay, ...run } =
       this.#home;
     let saved: { readonly status: string; take(): void } | undefined;
     const turn = runConversationTurn({
       ...run,
+      replay: replay?.(),
       signal,
       journal,
       agent,
-      storedAgent: (hash) => storedAgent(journal, { file: agent.file, hash }),
+      storedAgent: (hash) =>
+        replay === undefined ? storedAgent(journal, { file: agent.file, hash }) : Promise.resolve(agent),
       means,
       scope,
       turn: this.#turns + 1,
@@ -395,6 +398,14 @@ function openStored(journal: Journal, id: string): RunJournal {
     if (error instanceof RunEndedError) throw endedError(error);
     throw error instanceof RunNotFoundError ? goneError(error) : error;
   }
+}
+
+/** What is kept of one at its beginning. */
+export function conversationStart(
+  { agent, scope, about }: Pick<ConversationHome, "agent" | "scope" | "about">,
+): RunStart {
+  const files = [{ path: agent.file, text: agent.text }];
+  return { kind: "conversation", file: agent.file, files, input: { agent: agent.id, ...scope, ...about } };
 }
 
 /** Gives it back as it was. */

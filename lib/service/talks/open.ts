@@ -16,6 +16,7 @@ import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { openJournal } from "../../project/open_journal.ts";
 import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { assertRecord, startRecord } from "../../project/open_run.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
 import { ConversationError, type ConversationErrorCode } from "../../run/conversation/work.ts";
 import { UsageError } from "../exit_code.ts";
@@ -213,15 +214,29 @@ interface BegunConversation {
 
 /** Opens all that a new conversation needs; or gives what is missing. */
 export async function beginConversation(
-  options: Omit<OpenAgentOptions, "isNew">,
+  { record, ...options }: Omit<OpenAgentOptions, "isNew"> & {
+    /** The file that it is recorded to. Default: none. */
+    readonly record?: string;
+  },
 ): Promise<BegunConversation | RefusedAgent> {
   const { agent, project, isEphemeral } = options;
+  const { cwd } = project;
+  if (record !== undefined) await assertRecord(record, cwd);
+  const recording: OpenSessionOptions["record"] = record === undefined
+    ? undefined
+    : (start, secrets) => startRecord(start, { file: record, cwd, secrets });
   const store = () => {
     const secrets = secretsOf(options);
     const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(project.root, { secrets });
     return { journal, secrets };
   };
-  const session = await openSession({ ...options, id: newRunId(Date.now()), isNew: true, store });
+  const session = await openSession({
+    ...options,
+    id: newRunId(Date.now()),
+    isNew: true,
+    store,
+    record: recording,
+  });
   if ("problems" in session) return session;
   await session.keepGrants();
   return { agent, session, isKept: !isEphemeral };

@@ -4,15 +4,21 @@ import {
   type Model,
   type RunEvent,
   type RunJournal,
+  type RunStart,
   type RunTrace,
   type Secrets,
   type StepRecord,
   turnKey,
   type User,
 } from "../../core/core.ts";
+import type { RunRecord } from "../../project/open_run.ts";
 import { dropGrants, keepGrants } from "../../project/trust/grants.ts";
 import type { ConversationModels } from "../../run/conversation/work.ts";
-import { type ConversationHome, LiveConversation } from "../../run/conversation/conversation.ts";
+import {
+  type ConversationHome,
+  conversationStart,
+  LiveConversation,
+} from "../../run/conversation/conversation.ts";
 import { messagesFrom } from "../input/kept_input.ts";
 import {
   conversationAbout,
@@ -30,6 +36,8 @@ export interface OpenSessionOptions extends OpenAgentOptions {
   readonly id: string;
   /** Where it is kept; asked for once its agent has all that it needs. */
   readonly store: () => SessionStore;
+  /** Begins to record it. Default: nothing is recorded. */
+  readonly record?: (start: RunStart & { readonly id: string }, secrets: Secrets) => RunRecord;
   /** Stops a turn when the process is about to end. */
   readonly drain?: ConversationHome["drain"];
 }
@@ -59,6 +67,7 @@ export interface WentBack {
 export class ConversationSession {
   readonly #options: OpenSessionOptions;
   readonly #journal: Journal;
+  #record: RunRecord | undefined;
   readonly #home: Omit<ConversationHome, "signal">;
   /** What the user said of steps whose end is not known: kept until its next turn, for which it is opened anew. */
   readonly #reruns = new Set<string>();
@@ -72,6 +81,8 @@ export class ConversationSession {
     const { scope, context, given, model: modelName, budget, limits } = input;
     const { accepted, catalog, world } = place;
     const { journal, secrets } = options.store();
+    const about = conversationAbout(input);
+    this.#record = options.record?.({ ...conversationStart({ agent, scope, about }), id }, secrets);
     const models = isNew ? means.models : goingOn(means.models, () => journal.read(id));
     this.#options = options;
     this.#journal = journal;
@@ -82,7 +93,8 @@ export class ConversationSession {
       scope,
       context,
       given,
-      about: conversationAbout(input),
+      about,
+      recorder: this.#record?.recorder,
       maxSteps: project.config.conversations.steps,
       clock: world.clock,
       secrets,
@@ -174,9 +186,17 @@ export class ConversationSession {
     if (!isEphemeral) await keepGrants(id, grants, project);
   }
 
-  /** Closes its store; what it was allowed is forgotten with its end. */
+  /** Where its record is until it is whole. */
+  get partialRecord(): string | undefined {
+    return this.#record?.file.partialPath;
+  }
+
+  /** Closes its store and its record; what it was allowed is forgotten with its end. @throws {FileError} for the record */
   close(): void {
     const { status, id } = this.#live;
+    const record = this.#record;
+    this.#record = undefined;
+    record?.file.finish();
     this.#journal[Symbol.dispose]();
     if (status === "completed") dropGrants(id);
   }
