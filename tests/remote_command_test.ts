@@ -751,3 +751,31 @@ posixTest("Ctrl-C twice leaves the run at the server, and says how it is followe
     await server.shutdown();
   }
 });
+
+posixTest("a step there whose end is not known is named with the flags that decide about it", async () => {
+  await using project = await testProject({
+    "kill.calls": call("RunCommand:slow", { command: "sleep", args: '["5"]' }),
+  });
+  const child = project.start(["run", "kill.calls", "--allow-run", "--jsonl"]);
+  const reader = child.stdout.getReader();
+  await child.stdin.close();
+  await readUntil(reader, '"call-run"');
+  child.kill("SIGKILL");
+  reader.releaseLock();
+  await Promise.all([child.stdout.cancel(), child.stderr.cancel(), child.status]);
+  await using there = await served(project);
+  await using here = await testProject({});
+  const resume = (args: readonly string[]) =>
+    here.run(["resume", ...args, "--server", there.origin], { env: { ORRERY_TOKEN: TOKEN } });
+  const id = await project.newest();
+  const asked = await resume([]);
+  assert.equal(asked.code, 1, asked.stderr);
+  assert.ok(
+    asked.stderr.includes(`orrery resume ${id} --server ${there.origin} --skip call:slow`),
+    asked.stderr,
+  );
+  const both = await resume([id, "--rerun", "call:slow", "--skip", "call:slow"]);
+  assert.match(both.stderr, /^error: --rerun call:slow and --skip call:slow cannot both be meant$/m);
+  const skipped = await resume([id, "--skip", "all"]);
+  assert.deepEqual([skipped.code, skipped.stdout], [0, "null\n"], skipped.stderr);
+});

@@ -22,6 +22,16 @@ export interface StartedRun {
   readonly body?: AsyncIterable<Uint8Array>;
 }
 
+/** What is asked besides a path. */
+interface Asked {
+  /** Sent as JSON, with POST. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Calls: sent as they come, with POST. */
+  readonly text?: AsyncIterable<string>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
 /** What a server said no to, or that none is there; the message names its URL where that says more. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
@@ -92,18 +102,27 @@ export class ServerClient {
 
   /** Begins something, and is told of it from then on: who comes later is not told the pieces of texts that are whole by then. */
   async begin(path: string, body: Readonly<Record<string, unknown>>): Promise<StartedRun> {
-    return this.#started(await this.ask(path, { body: { ...body, stream: true } }));
+    return await this.#started(path, { body: { ...body, stream: true } });
   }
 
   /** Runs calls while they come. @param signal breaks them off, which ends the run */
   async calls(text: AsyncIterable<string>, signal: AbortSignal): Promise<StartedRun> {
-    return this.#started(await this.ask("/v1/calls", { text, signal }));
+    return await this.#started("/v1/calls", { text, signal });
   }
 
-  #started({ headers, body }: Pick<HttpStream, "headers" | "body">): StartedRun {
+  async #started(path: string, asked: Asked): Promise<StartedRun> {
+    const { headers, body } = await this.#told(path, asked);
     const id = headers["orrery-run"] ?? "";
     if (!/^[\w:@-][\w.:@-]{0,99}$/.test(id)) throw this.#strange("events of no run");
     return { id, body };
+  }
+
+  /** An answer that goes on: it breaks off where nothing comes any more. */
+  async #told(path: string, { signal, ...asked }: Asked): ReturnType<ServerClient["ask"]> {
+    const silence = new AbortController();
+    const both = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+    const { body, ...head } = await this.ask(path, { ...asked, signal: both });
+    return { ...head, body: untilSilent(body, silence) };
   }
 
   run(id: string): Promise<RunState> {
@@ -198,12 +217,10 @@ export class ServerClient {
 
   /** Undefined where there is nothing more. */
   async #events(id: string, after: number): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const silence = new AbortController();
-    const { status, body } = await this.ask(`/v1/runs/${encodeURIComponent(id)}/events`, {
+    const { status, body } = await this.#told(`/v1/runs/${encodeURIComponent(id)}/events`, {
       headers: { accept: "text/event-stream", "last-event-id": String(after) },
-      signal: silence.signal,
     });
-    if (status !== 204) return untilSilent(body, silence);
+    if (status !== 204) return body;
     await textIn(body);
     return undefined;
   }
@@ -235,15 +252,10 @@ export class ServerClient {
     throw this.#strange("something else than its API says");
   }
 
-  /** An answer that is no problem. @param options.body sent as JSON @param options.text sent as it comes @throws {ServerError}, {ProblemsError} */
+  /** An answer that is no problem. @throws {ServerError}, {ProblemsError} */
   async ask(
     path: string,
-    { body, text, headers = {}, signal }: {
-      readonly body?: Readonly<Record<string, unknown>>;
-      readonly text?: AsyncIterable<string>;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly signal?: AbortSignal;
-    } = {},
+    { body, text, headers = {}, signal }: Asked = {},
   ): Promise<Pick<HttpStream, "status" | "headers" | "body">> {
     const answer = await http.open(this.url + path, {
       method: body === undefined && text === undefined ? "GET" : "POST",

@@ -42,7 +42,7 @@ export async function performThere(
       yield event;
       isEnded ||= event.type === "run-end";
     }
-    const state = await client.run(`${id}`).catch(() => undefined);
+    const state = await client.run(id).catch(() => undefined);
     if (!isEnded) throw endless(state);
     status = state === undefined || state.status === "completed" ? undefined : state.status;
   }
@@ -66,7 +66,7 @@ function endless(state: RunState | undefined): ServerError {
 }
 
 /** What is said where the process ends before the run there has. */
-export function leftText(id: string, { url, flag }: ServerClient): string {
+function leftText(id: string, { url, flag }: ServerClient): string {
   return `${url} was told to stop ${id}, and may not have done so yet; to follow it, or to go on: orrery resume ${id} ${flag}\n`;
 }
 
