@@ -1,15 +1,14 @@
-import { type CheckedDocument, type FileProblem, givenBlocks, problemLine } from "../check/check_options.ts";
+import { type FileProblem, givenBlocks, problemLine } from "../check/check_options.ts";
 import type { RunEvent } from "../core/core.ts";
-import type { DocumentFile } from "../parse/document/document.ts";
 import type { Budget } from "../run/budget.ts";
 import { runDocumentFile } from "../run/document/document.ts";
 import { homeMeans } from "./document/place.ts";
 import {
+  type CheckableDocument,
   checkProgramDocument,
   type DocumentOptions,
   openProgramDocument,
   programDefaults,
-  type ProgramDocument,
 } from "./document/program.ts";
 
 /** How a document is run. */
@@ -54,24 +53,8 @@ export function runDocument(
 async function* eventsOf(file: string | URL, options: RunDocumentOptions): AsyncGenerator<RunEvent> {
   options.signal?.throwIfAborted();
   await using opened = await openProgramDocument(file, options);
-  const checked = await checkProgramDocument(opened);
-  const { entry, problems } = checked;
-  if (entry === undefined || problems.some(({ severity }) => severity === "error")) {
-    throw new DocumentCheckError(problems);
-  }
-  yield* performed(opened, { entry, checked, options });
-}
-
-function performed(
-  { home, settings, input, model, write }: ProgramDocument,
-  { entry, checked, options }: {
-    readonly entry: DocumentFile;
-    readonly checked: CheckedDocument;
-    readonly options: RunDocumentOptions;
-  },
-): AsyncIterable<RunEvent> {
+  const { home, settings, write, model } = opened;
   const { out = "none", budget = {}, signal, world } = options;
-  const { prompt, values = {} } = input;
   const means = homeMeans(home, {
     wishes: {
       defaults: programDefaults(settings),
@@ -86,17 +69,22 @@ function performed(
       },
     }),
   });
-  return runDocumentFile({
-    document: entry,
-    means,
-    input: {
-      text: givenBlocks(input, checked),
-      values: new Map(Object.entries(values)),
-      prompt,
-    },
-    signal,
-    clock: world?.clock,
-  });
+  yield* checkedEvents(opened, { means, signal, clock: world?.clock });
+}
+
+/** Checks a document and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */
+export async function* checkedEvents(
+  document: CheckableDocument,
+  run: Omit<Parameters<typeof runDocumentFile>[0], "document" | "input">,
+): AsyncGenerator<RunEvent> {
+  const { input, input: { prompt, values = {} } } = document;
+  const checked = await checkProgramDocument(document);
+  const { entry, problems } = checked;
+  if (entry === undefined || problems.some(({ severity }) => severity === "error")) {
+    throw new DocumentCheckError(problems);
+  }
+  const given = { text: givenBlocks(input, checked), values: new Map(Object.entries(values)), prompt };
+  yield* runDocumentFile({ ...run, document: entry, input: given });
 }
 
 /** How a document is checked. */

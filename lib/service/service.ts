@@ -1,5 +1,6 @@
 // A project that is held open: what the server, and whoever else serves it, may ask of it. Nothing here knows of HTTP.
 
+import { ProblemsError, SourceError, type Span } from "../core/core.ts";
 import type {
   Json,
   JsonObject,
@@ -280,6 +281,20 @@ export function fieldError(
   code: ServiceErrorCode = "invalid",
 ): ServiceError {
   return new ServiceError(message, { code, details: { field } });
+}
+
+/** The errors among what is wrong with files. @param code of each */
+export function problemsError(
+  problems:
+    readonly (Span & { readonly message: string; readonly severity: string; readonly hint?: string })[],
+  code: string,
+): ProblemsError {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  return new ProblemsError(
+    errors.map(({ file, line, column, message, hint }) =>
+      new SourceError(message, { code, hint, ...(file !== "" && { span: { file, line, column } }) })
+    ),
+  );
 }
 
 /** Why. */

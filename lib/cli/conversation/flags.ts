@@ -1,3 +1,4 @@
+import { SLOT } from "../../service/talks/open.ts";
 import { resolve } from "node:path";
 import {
   didYouMean,
@@ -67,8 +68,6 @@ export async function conversationOfFlags(
     ...ofFile,
   };
 }
-
-const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
 
 /** `--slot NAME=VALUE`: text; of the same name the last one counts. */
 export function slotsOf(given: readonly string[], command: string): JsonObject {

@@ -62,17 +62,29 @@ export async function run(
   const word = words[0] ?? await recordedWord(flags, cwd);
   const kind = await kindOfWord(word, { cwd, kinds });
   refuseFlags(RUN, flags, kind.name);
+  if (flags.out === "-" && (flags.json || flags.jsonl)) {
+    throw new UsageError("--out - and --json cannot both have stdout; choose one", "run");
+  }
+  if (flags.watch) refuseWithWatch(flags);
+  const command = { flags, terminal, cwd, stop };
+  const { replay: record } = flags;
+  if (record !== undefined && kind.file?.instead === undefined) {
+    return await replayFile(word, { ...command, kind, record });
+  }
   const runFile = await RUNS[kind.name]?.() ?? ((word, command) => runAny(word, { ...command, kind }));
-  return await runFile(word, { flags, terminal, cwd, stop });
+  return await runFile(word, command);
+}
+
+/** @throws {UsageError} for what goes with one run only */
+function refuseWithWatch({ record, replay }: RunCommand["flags"]): void {
+  const flag = record !== undefined ? "--record" : replay !== undefined ? "--replay" : undefined;
+  if (flag === undefined) return;
+  throw new UsageError(`--watch runs the document again and again; ${flag} is for one run`, "run");
 }
 
 /** Calls of a file, or of stdin. */
 async function runCalls(word: string, { flags, terminal, cwd, stop }: FileCommand): Promise<number> {
   const grants = grantsOf(flags);
-  const { replay: record } = flags;
-  if (record !== undefined) {
-    return await replayFile(word, { kind: calls, record, terminal, flags, cwd, stop });
-  }
   const source = await openCallSource(word, { terminal, cwd, command: "run", signal: stop.signal });
   const { name, path = name, isStdin } = source;
   const [project, whole] = await Promise.all([
@@ -103,8 +115,6 @@ async function runAny(
   word: string,
   { kind, flags, terminal, cwd, stop }: FileCommand & { readonly kind: Kind },
 ): Promise<number> {
-  const { replay: record } = flags;
-  if (record !== undefined) return await replayFile(word, { kind, record, terminal, flags, cwd, stop });
   const { start } = await kind.run?.() ?? {};
   if (start === undefined) throw new UsageError(`Cannot run ${JSON.stringify(word)}`, "run");
   const path = await orNearest(word, cwd, hostFiles({ root: cwd }).resolve(word));

@@ -1,12 +1,11 @@
 // A document in the world of a test: its tools are those of the project, what they and the document do happens in that world, and a script
 // answers for every model.
-import { checkDocument } from "../../check/check_document.ts";
-import { type DocumentCommandInput, givenBlocks } from "../../check/check_options.ts";
+import { type DocumentCommandInput } from "../../check/check_options.ts";
 import type { Catalog, Model, RunEvent, Secrets } from "../../core/core.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
-import { type DocumentHome, homeCheck, homeMeans, readyTools } from "../../project/document/place.ts";
+import { type DocumentHome, homeMeans, readyTools } from "../../project/document/place.ts";
 import { programDefaults } from "../../project/document/program.ts";
 import {
   limitsOf,
@@ -16,11 +15,10 @@ import {
   type ProjectSettings,
 } from "../../project/project.ts";
 import { openPrompts } from "../../project/prompt_index.ts";
-import { DocumentCheckError } from "../../project/run_document.ts";
+import { checkedEvents } from "../../project/run_document.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
 import { scriptShell } from "../../project/world.ts";
 import type { Containers } from "../../run/calls/container.ts";
-import { runDocumentFile } from "../../run/document/document.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
 import { fileCalls } from "../../run/document/file_calls.ts";
 import { promptCalls } from "../../run/agent/prompt_calls.ts";
@@ -43,23 +41,11 @@ export interface TestedDocument extends TestedPlace {
 }
 
 /** Checks it and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */
-export async function* runTestedDocument(tested: TestedDocument): AsyncGenerator<RunEvent> {
+export function runTestedDocument(tested: TestedDocument): AsyncGenerator<RunEvent> {
   const { path, input, project: { signal, secrets } } = tested;
   const home = homeOf(tested);
-  const checked = await checkDocument(path, { ...homeCheck(home), input });
-  const { entry, problems } = checked;
-  if (entry === undefined || problems.some(({ severity }) => severity === "error")) {
-    throw new DocumentCheckError(problems);
-  }
-  const { prompt, values = {} } = input;
-  yield* runDocumentFile({
-    document: entry,
+  return checkedEvents({ path, home, input }, {
     means: meansOf(home, tested),
-    input: {
-      text: givenBlocks(input, checked),
-      values: new Map(Object.entries(values)),
-      prompt,
-    },
     containers: () => Promise.resolve(containersOf(home, tested)),
     signal,
     secrets,

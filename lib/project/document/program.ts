@@ -47,17 +47,21 @@ export interface DocumentInput {
   readonly blocks?: readonly string[];
 }
 
-/** A document with what it meets. */
-export interface ProgramDocument extends AsyncDisposable {
+/** A document with what its check needs. */
+export interface CheckableDocument {
   /** As messages name it. */
   readonly path: string;
   readonly home: DocumentHome;
-  /** What the configuration says of all documents. */
-  readonly settings: Config["documents"];
   /** As the check takes it. */
   readonly input: DocumentCommandInput;
   /** As named. */
-  readonly model: string | undefined;
+  readonly model?: string;
+}
+
+/** A document with what it meets. */
+export interface ProgramDocument extends CheckableDocument, AsyncDisposable {
+  /** What the configuration says of all documents. */
+  readonly settings: Config["documents"];
   /** Writes a result document, which needs no grant. */
   write(path: string, text: string): Promise<void>;
 }
@@ -80,7 +84,7 @@ export async function openProgramDocument(
 
 /** Everything that is wrong with it. */
 export async function checkProgramDocument(
-  { path, home, input, model }: ProgramDocument,
+  { path, home, input, model }: CheckableDocument,
 ): Promise<CheckedDocument> {
   return await checkDocument(path, { ...homeCheck(home), input, model });
 }

@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 /** Something that was found. */
 export interface FoundProblem {
   /** One without codes of its own has those of 9. */
-  readonly kind: CheckedKind | (string & Record<never, never>);
+  readonly kind: string;
   /** Absolute; empty for what is in no file. */
   readonly path: string;
   readonly line: number;
@@ -109,11 +109,8 @@ export class CheckReport {
 // What each message is about, told by its words, which the specifications fix (documents.md, calls.md): a code that scripts can rely on, and
 // what to do where the message does not say it. What each code is called and means stands in lib/help/exit-codes.md.
 
-/** What a problem is found in. */
-type CheckedKind = keyof typeof FIRST_DIGITS;
-
 /** What the codes of each kind of problem begin with. */
-const FIRST_DIGITS = {
+const FIRST_DIGITS: Readonly<Record<string, string>> = {
   document: "1",
   calls: "2",
   prompt: "3",
@@ -122,7 +119,7 @@ const FIRST_DIGITS = {
   conversation: "6",
   collection: "7",
   test: "8",
-} as const;
+};
 
 const LIST_GADGETS = "orrery list gadgets shows what there is";
 
@@ -165,7 +162,7 @@ export function ruleOf(
   kind: FoundProblem["kind"],
   { severity, message, code }: Pick<FoundProblem, "severity" | "message" | "code">,
 ): ProblemRule {
-  const first = new Map<string, string>(Object.entries(FIRST_DIGITS)).get(kind) ?? "9";
+  const first = FIRST_DIGITS[kind] ?? "9";
   const [number = `${first}00`, , hint] = code === undefined
     ? RULES.find(([each, says]) => each.startsWith(first) && says.test(message)) ?? []
     : [code.slice(1)];

@@ -1,14 +1,7 @@
 // One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
 import { conversation } from "../kinds/conversation/conversation.ts";
 import { resolve } from "node:path";
-import {
-  FileError,
-  type JsonObject,
-  ProblemsError,
-  type RunEvent,
-  type Secrets,
-  SourceError,
-} from "../../core/core.ts";
+import { FileError, type JsonObject, type RunEvent, type Secrets } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";
@@ -23,7 +16,13 @@ import { UsageError } from "../exit_code.ts";
 import { wishedBudget } from "../input/budget.ts";
 import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
 import { fileInProject } from "../project_files.ts";
-import { type BeginTalk, fieldError, ServiceError, type ServiceErrorCode } from "../service.ts";
+import {
+  type BeginTalk,
+  fieldError,
+  problemsError,
+  ServiceError,
+  type ServiceErrorCode,
+} from "../service.ts";
 import type { StartPlace } from "../start/ready_run.ts";
 import type { ConversationInput, OpenAgentOptions, RefusedAgent } from "./agent.ts";
 import type { AgentLine } from "./needs.ts";
@@ -134,7 +133,8 @@ async function chosenModule(
   }
 }
 
-const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
+/** The name of a slot, with its destination where it has one. */
+export const SLOT = /^(?:(?:conversation|session|module|global)\.)?[A-Za-z0-9_-]+$/;
 
 /** @throws {ServiceError} `invalid` */
 function slotsOf(slots: JsonObject): JsonObject {
@@ -189,16 +189,10 @@ function talkError(error: unknown): unknown {
 }
 
 /** What is wrong with an agent file, or missing for it. */
-function agentError(problems: readonly AgentLine[]): ProblemsError {
-  const errors = problems.filter(({ severity }) => severity === "error");
-  return new ProblemsError(
-    errors.map(({ file, line, column, path, message, hint }) =>
-      new SourceError(`${path}: ${message}`, {
-        span: { file, line, column },
-        code: "E-agent",
-        hint,
-      })
-    ),
+function agentError(problems: readonly AgentLine[]): Error {
+  return problemsError(
+    problems.map(({ path, message, ...problem }) => ({ ...problem, message: `${path}: ${message}` })),
+    "E-agent",
   );
 }
 

@@ -6,10 +6,8 @@ import { realPath } from "../../../host/paths.ts";
 import { MERGE_MODES } from "../../../parse/document/parameters.ts";
 import { documentPath } from "../../../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../../../project/project.ts";
-import { UsageError } from "../../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../../service/input/budget.ts";
 import { promptInput } from "../../../service/input/prompt_input.ts";
-import { document } from "../../../service/kinds/document/document.ts";
 import {
   type DocumentRunInput,
   openDocumentPlace,
@@ -20,21 +18,12 @@ import { aroundRun } from "../around.ts";
 import { orNearest, stdinText } from "../source.ts";
 import { documentView, plainDocumentView } from "./view.ts";
 import { grantsOf } from "../../flags/grants.ts";
-import { replayFile } from "../perform.ts";
 import { type DocumentStart, runDocumentOnce } from "./once.ts";
-import { refuseWithWatch, RenewedView, watchDocument } from "./watch.ts";
+import { RenewedView, watchDocument } from "./watch.ts";
 
 /** Runs a document; gives the exit code. @throws {UsageError}, {FileError} */
 export async function runDocument(word: string, command: FileCommand): Promise<number> {
   const { flags, terminal, cwd, stop } = command;
-  if (flags.out === "-" && (flags.json || flags.jsonl)) {
-    throw new UsageError("--out - and --json cannot both have stdout; choose one", "run");
-  }
-  if (flags.watch) refuseWithWatch(flags);
-  const { replay: record } = flags;
-  if (record !== undefined) {
-    return await replayFile(word, { kind: document, record, terminal, flags, cwd, stop });
-  }
   const grants = grantsOf(flags);
   await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word));
   const project = await openSettings(dirname(realPath(resolve(cwd, word))));

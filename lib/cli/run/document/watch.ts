@@ -1,6 +1,5 @@
 // `orrery run FILE.md --watch`: runs the document again when it or a file that it read has changed; what has been done with the same
 // input is not done again.
-import type { FileCommand } from "../perform.ts";
 import { resolve } from "node:path";
 import {
   type Clock,
@@ -21,17 +20,10 @@ import { memoryJournal } from "../../../journal/memory_journal.ts";
 import { paintFor } from "../../../render/cells.ts";
 import { printableLine } from "../../../render/shown_text.ts";
 import { EarlierSteps } from "../../../run/replay/earlier_steps.ts";
-import { EXIT, UsageError } from "../../../service/exit_code.ts";
+import { EXIT } from "../../../service/exit_code.ts";
 import { documentView } from "./view.ts";
 import { type DocumentStart, runDocumentOnce } from "./once.ts";
 import type { RunView } from "../view.ts";
-
-/** @throws {UsageError} for what goes with one run only */
-export function refuseWithWatch({ record, replay }: FileCommand["flags"]): void {
-  const flag = record !== undefined ? "--record" : replay !== undefined ? "--replay" : undefined;
-  if (flag === undefined) return;
-  throw new UsageError(`--watch runs the document again and again; ${flag} is for one run`, "run");
-}
 
 /** Runs a document until Ctrl-C; gives the exit code. */
 export async function watchDocument(

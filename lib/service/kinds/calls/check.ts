@@ -1,14 +1,8 @@
 import type { CheckedFiles, CheckOptions } from "../../check/targets.ts";
 import { dirname } from "node:path";
-import {
-  type Catalog,
-  didYouMean,
-  encodeSegment,
-  messageOf,
-  withoutByteOrderMark,
-} from "../../../core/core.ts";
+import { type Catalog, didYouMean, encodeSegment, messageOf } from "../../../core/core.ts";
 import { completeMarkers } from "../../../parse/calls/header.ts";
-import { type CallBlock, CallParser } from "../../../parse/calls/calls.ts";
+import { type CallBlock } from "../../../parse/calls/calls.ts";
 import { OddMarkers } from "../../../parse/calls/odd_markers.ts";
 import { PLACEHOLDER, strangeResult } from "../../../run/calls/gadget.ts";
 import type { Issue } from "../../../schema/issue.ts";
@@ -16,7 +10,7 @@ import { TextValue, undecided } from "../../../schema/text_value.ts";
 import { settledIssues } from "../../../schema/validate.ts";
 import type { CheckPlace } from "../../check/places.ts";
 import type { FoundProblem } from "../../check/report.ts";
-import { graphOfCalls } from "./graph.ts";
+import { callsIn, graphOfCalls } from "./graph.ts";
 
 /** Tells what is wrong with call files: what cannot be read, what never runs, unknown gadgets, arguments that do not fit. */
 export async function check({ named, found }: CheckedFiles, options: CheckOptions): Promise<void> {
@@ -38,9 +32,7 @@ async function checkCalls(path: string, { places, report }: CheckOptions): Promi
   for (const { line, message } of new OddMarkers(completeMarkers(markers)).all(text)) {
     tell(line, message, "warning");
   }
-  const parser = new CallParser({ markers, leaf: undecided });
-  const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
-    .flatMap((event) => event.type === "call-end" ? [event.call] : []);
+  const calls = callsIn(text, { markers, leaf: undecided });
   for (const { line, message } of graphOfCalls(calls).problems) tell(line, message);
   const ids = new Set(calls.map(({ invocationId }) => invocationId));
   const { arg } = completeMarkers(markers);

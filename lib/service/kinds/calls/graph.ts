@@ -1,7 +1,7 @@
 import { withoutByteOrderMark } from "../../../core/core.ts";
 import type { PlacedProblem } from "../../check/report.ts";
 import type { DrawnGraph, LookedFile } from "../kind.ts";
-import { type CallBlock, CallParser } from "../../../parse/calls/calls.ts";
+import { type CallBlock, CallParser, type CallParserOptions } from "../../../parse/calls/calls.ts";
 import type { CallGraph, GraphEdge, GraphNode } from "../../../render/graph/graph.ts";
 import { cyclesOf } from "../../../schedule/cycles.ts";
 
@@ -9,11 +9,16 @@ import { cyclesOf } from "../../../schedule/cycles.ts";
 export function graph(
   { file, text, project: { config: { calls: { markers } } } }: LookedFile,
 ): Promise<DrawnGraph> {
-  const parser = new CallParser({ markers });
-  const calls = [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
-    .flatMap((event) => event.type === "call-end" ? [event.call] : []);
+  const calls = callsIn(text, { markers });
   const nothing = calls.length > 0 ? undefined : `no line of ${file} begins with ${markers.start}`;
   return Promise.resolve({ ...graphOfCalls(calls), nothing });
+}
+
+/** The calls of a text, broken ones too. */
+export function callsIn(text: string, options: CallParserOptions): readonly CallBlock[] {
+  const parser = new CallParser(options);
+  return [...parser.push(withoutByteOrderMark(text)), ...parser.end()]
+    .flatMap((event) => event.type === "call-end" ? [event.call] : []);
 }
 
 /** Something in a call file that keeps a call from running. */

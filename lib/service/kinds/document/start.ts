@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
-import { FileError, ProblemsError, SourceError } from "../../../core/core.ts";
+import { maybeBlock, problemLine } from "../../../check/check_options.ts";
+import { FileError } from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { createPolicy } from "../../../policy/policy.ts";
@@ -9,7 +9,7 @@ import { placeHome } from "../../../project/document/place.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { wishedBudget } from "../../input/budget.ts";
 import { fileInProject } from "../../project_files.ts";
-import { fieldError, ServiceError } from "../../service.ts";
+import { fieldError, problemsError, ServiceError } from "../../service.ts";
 import type { ReadyRun, StartPlace } from "../../start/ready_run.ts";
 import type { FileWish } from "../kind.ts";
 import {
@@ -43,7 +43,7 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
     ...out,
   };
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
-  if (checked === undefined) throw problemsError(problems.map(withoutFlag));
+  if (checked === undefined) throw problemsError(problems.map(withoutFlag), "E-document");
   for (const problem of problems) around.opening.notice(problemLine(problem));
   return readyDocument({ ...checked, results: new DocumentResults(checked.input.out, project) }, at, place);
 }
@@ -98,14 +98,4 @@ function wishedInput(
   project: ProjectSettings,
 ): Pick<DocumentRunInput, "values" | "budget" | "prompt" | "model" | "mode"> {
   return { values: textsOf(input), budget: wishedBudget(project, budget), prompt, model, mode };
-}
-
-function problemsError(problems: readonly FileProblem[]): ProblemsError {
-  const errors = problems.filter(({ severity }) => severity === "error");
-  return new ProblemsError(errors.map(({ file, line, column, message }) =>
-    new SourceError(message, {
-      code: "E-document",
-      ...(file !== "" && { span: { file, line, column } }),
-    })
-  ));
 }
