@@ -207,6 +207,23 @@ Deno.test("a conversation: its replay is its recording, byte for byte, without n
   assert.match(torn.stderr, /The record has no step "main\/api\/http"/);
 });
 
+Deno.test("a conversation that may make so many steps ends at the same one in its replay", async () => {
+  const steps = step("n", "counter: { slot: { name: n } }") + step("again", "flow: { action: repeat }");
+  const [head = ""] = agentAt(0).split(step("ask", "").slice(0, 17));
+  await using project = await testProject({
+    "round.agent.yml": head + steps,
+    "orrery.yaml": "limits: { steps: 9 }\n",
+  });
+  const live = await project.run(["run", "round.agent.yml", "--jsonl", "--record", RECORD, "-q"]);
+  assert.match(live.stdout, /"status":"failed".* 9 steps/, live.stderr);
+  await Deno.remove(join(project.folder, "orrery.yaml"));
+  await Deno.remove(join(project.folder, ".orrery"), { recursive: true });
+  await assertReplayed(project, ["run", "round.agent.yml"], {
+    ...{ code: live.code, stdout: "", events: live.stdout },
+    files: [RECORD],
+  });
+});
+
 /** A project whose user has set a provider up. */
 async function withProvider(replies: readonly ProviderReply[]) {
   let asked = 0;

@@ -1,5 +1,5 @@
 // A conversation that a record answers: each of its turns is a run again, and nothing outside of the record is touched.
-import { EMPTY_CATALOG, objectOrEmpty, type RecordLine, ReplayError, turnKey } from "../../core/core.ts";
+import { EMPTY_CATALOG, objectOrEmpty, type RecordLine, ReplayError } from "../../core/core.ts";
 import type { ReadRecord } from "../../journal/record_file.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
@@ -18,7 +18,7 @@ export interface ReplayedTalk {
     ConversationSession,
     "live" | "isInterrupted" | "turn" | "settle" | "back" | "close"
   >;
-  /** What was said in the turns behind the first. */
+  /** One message for each turn behind the first; it is answered as what was said in that. */
   readonly said: readonly string[];
 }
 
@@ -30,12 +30,14 @@ export function replayedTalk(
   const turns = turnsOf(lines);
   const { scope, budget, limits, model: modelName } = conversationInput(run.input);
   const { timeoutMs, resultBytes } = limits;
+  const { maxSteps } = objectOrEmpty(run.input);
   let n = 0;
   const live = LiveConversation.begin(run.id, {
     agent,
     scope,
     journal: memoryJournal(),
     context: {},
+    maxSteps: typeof maxSteps === "number" ? maxSteps : undefined,
     replay: () => new Replay(run, turns[n++] ?? []),
     signal,
     means: {
@@ -64,16 +66,16 @@ export function replayedTalk(
       async *turn(make) {
         yield* make(live);
       },
-      settle: () => Promise.resolve([]),
-      back: () => Promise.reject(new RangeError("A record goes on; it does not go back")),
+      settle: nothing,
+      back: nothing,
       close: () => undefined,
     },
-    said: turns.slice(1).map((turn, index) => saidIn(turn, index + 2)),
+    said: turns.slice(1).map(() => "what was said"),
   };
 }
 
 function nothing(): never {
-  throw new ReplayError("A replay sends nothing");
+  throw new ReplayError("A replay does nothing but what was recorded");
 }
 
 /** Each begins with its `run-start`. */
@@ -84,11 +86,4 @@ function turnsOf(lines: readonly RecordLine[]): readonly RecordLine[][] {
     turns.at(-1)?.push(line);
   }
   return turns;
-}
-
-/** A turn that tried again had nothing said to it; its record answers what it began with, whatever is said here. */
-function saidIn(turn: readonly RecordLine[], n: number): string {
-  const start = turn.find((line) => line.type === "outcome" && line.key === turnKey(n));
-  const kept = start?.type === "outcome" && "ok" in start.outcome ? objectOrEmpty(start.outcome.ok) : {};
-  return typeof kept.text === "string" ? kept.text : "again";
 }

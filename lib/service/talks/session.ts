@@ -82,7 +82,9 @@ export class ConversationSession {
     const { accepted, catalog, world } = place;
     const { journal, secrets } = options.store();
     const about = conversationAbout(input);
-    this.#record = options.record?.({ ...conversationStart({ agent, scope, about }), id }, secrets);
+    const { steps: maxSteps } = project.config.conversations;
+    const recorded = conversationStart({ agent, scope, about: { ...about, maxSteps } });
+    this.#record = options.record?.({ ...recorded, id }, secrets);
     const models = isNew ? means.models : goingOn(means.models, () => journal.read(id));
     this.#options = options;
     this.#journal = journal;
@@ -95,7 +97,7 @@ export class ConversationSession {
       given,
       about,
       recorder: this.#record?.recorder,
-      maxSteps: project.config.conversations.steps,
+      maxSteps,
       clock: world.clock,
       secrets,
       containers: containersOf({
