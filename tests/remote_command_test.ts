@@ -516,8 +516,7 @@ const GUIDE = ["guide.agent.yml", "--slot", "topic=the river"];
 
 /** What is said of a conversation here, as it is said of one at a server. */
 const asThere = (text: string, { origin }: Served): string =>
-  plain(text).replace(/orrery (?:resume|show conversation) ID/g, `$& --server ${origin}`)
-    .replace(/^guide\.agent\.yml:8:11: /m, "guide.agent.yml: "); // no line is known of a file that is elsewhere
+  plain(text).replace(/orrery (?:resume|show conversation) ID/g, `$& --server ${origin}`);
 
 Deno.test("a conversation with an agent of a server is held as one here", async () => {
   await using at = await elsewhere(TALKS);
@@ -651,7 +650,10 @@ typedTest("at a terminal a chat there has its commands, and its questions are as
     "no",
   ]);
   assert.equal(held.code, 0, held.stderr);
-  assert.match(held.stderr, new RegExp(`guide\\.agent\\.yml at ${at.there.origin}; /help shows`));
+  assert.match(
+    held.stderr,
+    new RegExp(`^guide \\(guide\\.agent\\.yml at ${at.there.origin}\\); /help shows`),
+  );
   assert.match(held.stderr, /conversation\.greeting +"ECHO\[Greet the river\.\]"/);
   assert.match(held.stderr, /^> There are 2 turns to take back$/m);
   assert.match(held.stderr, /goes on behind turn 1; the other one stays as it was/);

@@ -41,8 +41,7 @@ export interface ConversationWork {
   readonly view: RunView;
   /** That of a chat stops a turn alone, and hears of turns. */
   readonly stop: Interruptible & Partial<Pick<ChatStop, "answering" | "listening" | "turn">>;
-  /** Without `root` of an agent that is elsewhere: no line of it can be named. */
-  readonly agent: Pick<AgentFile, "file"> & Partial<Pick<AgentFile, "root">>;
+  readonly agent: AgentFile;
   readonly session: TalkSession;
   /** What is done before anything is said. */
   readonly first: "start" | "retry" | "listen";
@@ -220,9 +219,9 @@ export class ConversationTalk {
 }
 
 /** What the operator is told of a turn that failed, with the place of its step (conversations.md 2.12): `support.agent.yml:12:7: error: …`. */
-function failedTurnText({ file, root }: ConversationWork["agent"], error: string): string {
+function failedTurnText({ file, root }: AgentFile, error: string): string {
   const [, id = ""] = /^step "([^"]+)": /.exec(error) ?? [];
-  const { line, column } = root === undefined ? {} : agentTree(root).find(id)?.span ?? {};
+  const { line, column } = agentTree(root).find(id)?.span ?? {};
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   return `${place}: error: ${longText(error)}\n`;
 }

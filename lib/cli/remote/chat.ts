@@ -2,12 +2,14 @@
 import { ProblemsError, RunEndedError, RunOwnedError } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
+import type { AgentFile } from "../../parse/agent/agent.ts";
 import { errorFrame } from "../../render/error_frame.ts";
 import { printable } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
 import { beginTalk, greet, typistOf } from "../chat/talk.ts";
+import { tellingProblems } from "../conversation/agent.ts";
 import { assertAgent } from "../conversation/conversation.ts";
 import { type ConversationFlags, slotsOf } from "../conversation/flags.ts";
 import { holdConversation } from "../conversation/hold.ts";
@@ -19,7 +21,7 @@ import { firstOf, wordsSoFar } from "../resume/conversation.ts";
 import { interruptible, nobody, userBehind } from "../run/around.ts";
 import { chooseView } from "../run/view.ts";
 import type { ServerClient } from "./client.ts";
-import { orNotThere, pathThere } from "./file.ts";
+import { fileThere, pathThere } from "./file.ts";
 import { serverOf } from "./server.ts";
 import { TalkThere } from "./talk.ts";
 
@@ -38,7 +40,9 @@ export async function chat(
   }
   assertAgent(word);
   refuseFlags(COMMANDS.chat, flags, "conversation");
-  const talk = beginTalk(terminal, flags, { file: word });
+  const agent = await agentThere(word, { client, terminal });
+  if (agent === undefined) return EXIT.usage;
+  const talk = beginTalk(terminal, flags, agent);
   const typist = await typistOf(terminal);
   const user = await userBehind(talk.view, {
     terminal,
@@ -49,11 +53,11 @@ export async function chat(
   });
   const wish = wishOf(word, flags, { ask: user.canAnswer, command: "chat" });
   const session = new TalkThere({ client, view: talk.view, user, wish });
-  await greet(talk, `${word} at ${client.url}`);
+  await greet(talk, `${agent.id} (${agent.file} at ${client.url})`);
   return await held(client, {
     ...talk,
     flags: { ...flags, json: false, output: undefined },
-    agent: { file: word },
+    agent,
     session,
     first: "start",
     lines: conversationLines({ ...talk, session, typist, isKept: true, there: client.flag }),
@@ -72,6 +76,8 @@ export async function runAgentThere(
   },
 ): Promise<number> {
   const stop = interruptible(terminal);
+  const agent = await agentThere(word, { client, terminal });
+  if (agent === undefined) return EXIT.usage;
   const view = chooseView(terminal, { flags, file: word, shownText: "none" });
   const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false });
   const wish = wishOf(word, flags, { ask: user.canAnswer, command: "run" });
@@ -82,7 +88,7 @@ export async function runAgentThere(
     flags,
     view,
     stop,
-    agent: { file: word },
+    agent,
     session,
     first: "start",
     lines: () => ({
@@ -93,6 +99,15 @@ export async function runAgentThere(
     isChat: false,
     between: "\n",
   });
+}
+
+/** The agent of a file there; undefined when it cannot be read, which is told. @throws {FileError} */
+async function agentThere(
+  word: string,
+  { client, terminal }: { readonly client: ServerClient; readonly terminal: Terminal },
+): Promise<AgentFile | undefined> {
+  const { file, text, project } = await fileThere(client, word);
+  return await tellingProblems(text, { file, project, terminal });
 }
 
 /** What begins it. @throws {UsageError} that names the flag */
@@ -115,19 +130,17 @@ function wishOf(
   };
 }
 
-/** Talks to its end. What is wrong with the agent is told a line each, as it is of one that lies here. */
+/** Talks to its end. What an agent lacks there is told a line each, as it is of one that lies here. */
 async function held(
   client: ServerClient,
   work: Omit<ConversationWork, "place" | "isKept" | "there">,
 ): Promise<number> {
-  const { terminal: { stderr }, agent: { file } } = work;
+  const { stderr } = work.terminal;
   const cwd = workingFolder();
   try {
     return await holdConversation({ ...work, place: { root: cwd, cwd }, isKept: true, there: client.flag });
   } catch (error) {
-    if (!(error instanceof ProblemsError)) {
-      throw work.session.live.id === "" ? orNotThere(error, file, client) : error;
-    }
+    if (!(error instanceof ProblemsError)) throw error;
     await stderr.write(error.problems.map((problem) => errorFrame(problem)).join(""));
     return EXIT.usage;
   }
@@ -157,7 +170,9 @@ export async function resumeTalkThere(
   if (state.status === "running") {
     throw new RunOwnedError("The agent is still answering; try again when it is done.");
   }
-  const talk = beginTalk(terminal, flags, { file: state.agent });
+  const agent = await agentThere(state.agent, { client, terminal });
+  if (agent === undefined) return EXIT.usage;
+  const talk = beginTalk(terminal, flags, agent);
   const { view, stop } = talk;
   const typist = !flags.json && flags.output === undefined ? await typistOf(terminal) : undefined;
   const turn = () => stop.turn;
@@ -177,7 +192,7 @@ export async function resumeTalkThere(
   return await held(client, {
     ...talk,
     flags,
-    agent: { file: state.agent },
+    agent,
     session,
     first: firstOf(session),
     heard: events.at(-1)?.seq ?? 0,

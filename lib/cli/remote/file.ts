@@ -2,7 +2,10 @@
 import { resolve } from "node:path";
 import { FileError } from "../../core/core.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
+import { NO_GRANTS } from "../../project/trust/grants.ts";
 import { UsageError } from "../../service/exit_code.ts";
+import type { LookedFile } from "../../service/kinds/kind.ts";
+import { recordedPlace } from "../../service/start/ready_run.ts";
 import { type ServerClient, ServerError } from "./client.ts";
 
 /** A path of the project of a server. @throws {UsageError} for one that can be none */
@@ -27,4 +30,16 @@ export function orNotThere(error: unknown, word: string, { url }: ServerClient):
     path: word,
     code: "not-found",
   });
+}
+
+/** A file of the project of a server, for whoever looks at its text. @throws {FileError} where there is none */
+export async function fileThere(client: ServerClient, word: string): Promise<LookedFile> {
+  const file = pathThere(word);
+  const text = await client.source(file).catch((error) => {
+    throw orNotThere(error, word, client);
+  });
+  const cwd = workingFolder();
+  const { signal } = new AbortController();
+  const { project } = await recordedPlace(cwd, { cwd, grants: NO_GRANTS, signal }); // its settings are there
+  return { file, path: resolve(cwd, file), text, project };
 }

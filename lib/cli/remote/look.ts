@@ -1,12 +1,8 @@
 // What a server has: `runs`, `trace`, `show`.
-import { resolve } from "node:path";
 import { RunNotFoundError, type RunSummary } from "../../core/core.ts";
-import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { NO_GRANTS } from "../../project/trust/grants.ts";
-import type { Kind, LookedFile } from "../../service/kinds/kind.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
 import { assertNoResult } from "../../service/kinds/kinds.ts";
-import { recordedPlace } from "../../service/start/ready_run.ts";
 import type { RunState } from "../../service/service.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { tell } from "../page.ts";
@@ -15,7 +11,7 @@ import { UsageError } from "../../service/exit_code.ts";
 import { checkOneForm, listedRuns, SHOWN } from "../runs/runs.ts";
 import { checkTraceForm, tellTrace } from "../runs/trace.ts";
 import { type ServerClient, ServerError } from "./client.ts";
-import { orNotThere, pathThere } from "./file.ts";
+import { fileThere } from "./file.ts";
 import { serverOf } from "./server.ts";
 
 /** `orrery runs --server URL`. */
@@ -88,17 +84,6 @@ export async function show(
   const run = await runThere(client, word);
   assertConversation(run, client.flag);
   return await tell(toldConversation(await client.exported(run.id)), flags, terminal);
-}
-
-async function fileThere(client: ServerClient, word: string): Promise<LookedFile> {
-  const file = pathThere(word);
-  const text = await client.source(file).catch((error) => {
-    throw orNotThere(error, word, client);
-  });
-  const cwd = workingFolder();
-  const { signal } = new AbortController();
-  const { project } = await recordedPlace(cwd, { cwd, grants: NO_GRANTS, signal }); // its settings are there
-  return { file, path: resolve(cwd, file), text, project };
 }
 
 /** The run of an id, or of the beginning of one, as `orrery trace` takes it. @throws {RunNotFoundError} */
