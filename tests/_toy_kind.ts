@@ -40,7 +40,7 @@ function ready(start: ReadyRun["start"], { project: { root } }: StartPlace): Rea
 /** Passed in where kinds are taken: to `main()`, or to `openService()`. */
 export const toy: Kind = {
   name: NAME,
-  file: { word: "toy", endings: ".toy", is: (name) => name.endsWith(".toy") },
+  file: { word: "toy", all: "toys", endings: ".toy", is: (name) => name.endsWith(".toy") },
   run: () =>
     Promise.resolve({
       async start({ file }, at) {
@@ -56,6 +56,14 @@ export const toy: Kind = {
         const nodes = lines.map((line) => ({ id: line, gadgetName: "", state: "ok" as const }));
         const edges = lines.slice(1).map((_, from) => ({ from, to: from + 1, isCyclic: false }));
         return Promise.resolve({ graph: { nodes, edges }, problems: [] });
+      },
+    }),
+  list: () =>
+    Promise.resolve({
+      async list({ root }) {
+        const names = (await Array.fromAsync(Deno.readDir(root))).map(({ name }) => name).sort();
+        const files = names.filter((name) => name.endsWith(".toy")).map((file) => ({ file }));
+        return { files, head: ["FILE"], rows: files.map(({ file }) => [file]), notes: "" };
       },
     }),
   show: () =>

@@ -43,6 +43,8 @@ Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and sho
   const { lines } = JSON.parse((await orrery("show", "toy", "a.toy", "--json")).stdout);
   assert.deepEqual(lines, ["say one", "read two.txt"]);
 
+  assert.equal((await orrery("list", "toys")).stdout, "FILE\na.toy\nbroken.toy\n");
+
   const problem = "broken.toy:2:1: error: expected say or read, found sing two\n";
   const checked = await orrery("check", "broken.toy");
   assert.deepEqual([checked.code, checked.stderr], [2, `${problem}1 file, 1 error, 0 warnings\n`]);

@@ -1,5 +1,6 @@
 // Completions of shells. The script of a shell says nothing about commands and flags: at each Tab it asks `orrery complete`, which knows them from
 // the table of the command line and from the project.
+import { KINDS } from "../service/kinds/kinds.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
 import { EXIT } from "../service/exit_code.ts";
 import {
@@ -190,7 +191,7 @@ async function namesOf(kind: string, terminal: Terminal): Promise<readonly strin
   const write = (more: string) => Promise.resolve(void (text += more));
   const stdout = { isTerminal: false, closed: false, write, writeNow: write };
   try {
-    await list(parseFlags(COMMANDS.list, [kind, "--names"]), { ...terminal, stdout });
+    await list(parseFlags(COMMANDS.list, [kind, "--names"]), { ...terminal, stdout }, KINDS);
   } catch {
     return [];
   }

@@ -276,6 +276,7 @@ export const COMMANDS = {
     arguments: [{
       name: "KIND",
       choices: ["gadgets", "prompts", "profiles", "documents", "agents", "models", "runs", "conversations"],
+      ofKinds: true,
       help: "What to list; gadgets, and what prompts and profiles the project has, without it.",
     }],
     flags: [

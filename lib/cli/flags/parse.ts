@@ -14,7 +14,7 @@ import { UsageError } from "../../service/exit_code.ts";
 export function parseFlags<const Spec extends CommandSpec>(
   spec: Spec,
   args: readonly string[],
-  kinds: readonly Pick<Kind, "file" | "show">[] = [],
+  kinds: readonly Pick<Kind, "file" | "show" | "list">[] = [],
 ): ParsedCommand<Spec> {
   const { words, values, problems, ...read } = readArguments(spec, args);
   const all = Object.fromEntries(spec.flags.map((flag) => [flag.name, values.get(flag.name) ?? unset(flag)]));
@@ -165,7 +165,7 @@ function wordProblems(
   spec: CommandSpec,
   { words, kinds, strayValues, behindGrant }:
     & Pick<ReadArguments, "words" | "strayValues" | "behindGrant">
-    & { readonly kinds: readonly Pick<Kind, "file" | "show">[] },
+    & { readonly kinds: readonly Pick<Kind, "file" | "show" | "list">[] },
   flags: Readonly<Record<string, unknown>>,
 ): string[] {
   const missing = spec.arguments.slice(words.length)
@@ -195,7 +195,7 @@ function wordProblems(
 function wordProblem(
   argument: Argument | undefined,
   word: string,
-  kinds: readonly Pick<Kind, "file" | "show">[],
+  kinds: readonly Pick<Kind, "file" | "show" | "list">[],
 ): string[] {
   if (argument === undefined) return [];
   // Such as a variable of a shell that is not set; words that are joined may be left out.
@@ -204,7 +204,10 @@ function wordProblem(
     return [`${argument.name} is given as an empty word. ${argument.name}: ${argumentText(argument)}`];
   }
   const { name, choices, ofKinds } = argument;
-  if (ofKinds && kinds.some(({ file, show }) => show !== undefined && file?.word === word)) return [];
+  const isOfKind = kinds.some(({ file, show, list }) =>
+    show !== undefined && file?.word === word || list !== undefined && file?.all === word
+  );
+  if (ofKinds && isOfKind) return [];
   if (choices === undefined || choices.includes(word)) return [];
   return [`${name} must be one of ${choices.join(", ")}; found "${word}".${didYouMean(word, choices)}`];
 }

@@ -1,4 +1,5 @@
 // `orrery list KIND`: a list as names, as JSON, or as a table with what is wrong below it.
+import type { Kind, KindLists } from "../../service/kinds/kind.ts";
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
 import { type Catalog, type CatalogEntry, GADGET_NAME, type Problem, typedPath } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
@@ -9,11 +10,9 @@ import { isAcceptedHere, openSettings, type ProjectSettings } from "../../projec
 import type { PromptIndex } from "../../project/prompt_index.ts";
 import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { toolName } from "../../prompt/tool_list.ts";
-import { printable, printableLine } from "../../render/shown_text.ts";
+import { printableLine } from "../../render/shown_text.ts";
 import { shown } from "../../schema/issue.ts";
 import { UsageError } from "../../service/exit_code.ts";
-import { agentsBelow } from "../../service/kinds/conversation/look.ts";
-import { documentsBelow } from "../../service/kinds/document/look.ts";
 import { loadedGadget } from "../../service/look/gadgets.ts";
 import { profileData } from "../../service/look/profiles.ts";
 import {
@@ -33,24 +32,32 @@ import { columns, pageOf, tableText } from "../../render/page_text.ts";
 type ListCommand = ParsedCommand<typeof COMMANDS.list>;
 
 /** `orrery list KIND`. */
-export async function list({ words: [kind], flags }: ListCommand, terminal: Terminal): Promise<number> {
+export async function list(
+  { words: [kind], flags }: ListCommand,
+  terminal: Terminal,
+  kinds: readonly Kind[],
+): Promise<number> {
   checkOneForm(flags, "list");
   const types = flags["write-types"];
   if (types.length > 0) {
     if (kind === "prompts") return await writeTypes(await promptsHere({ flags, terminal }), flags, terminal);
     throw new UsageError("--write-types belongs to orrery list prompts", "list");
   }
-  const listed = await listOf(kind, flags, terminal);
+  const listed = await listOf(kind, { flags, terminal, kinds });
   return typeof listed === "number" ? listed : await tell(listed, flags, terminal);
 }
 
 /** A list, or the exit code of a command that was ended. */
 async function listOf(
   kind: string | undefined,
-  flags: ListCommand["flags"],
-  terminal: Terminal,
+  { flags, terminal, kinds }: {
+    readonly flags: ListCommand["flags"];
+    readonly terminal: Terminal;
+    readonly kinds: readonly Kind[];
+  },
 ): Promise<Told | number> {
-  const project = () => openSettings();
+  const lists = await kinds.find(({ file, list }) => list !== undefined && file?.all === kind)?.list?.();
+  if (lists !== undefined && kind !== undefined) return await fileList(lists, kind);
   const prompts = async (tellsNotices = true) => (await promptsHere({ flags, terminal, tellsNotices })).index;
   switch (kind) {
     case "runs":
@@ -58,11 +65,7 @@ async function listOf(
     case "conversations":
       return await runList({ ...flags, all: true }, "conversation");
     case "models":
-      return await modelList(await project());
-    case "documents":
-      return await documentList(await project());
-    case "agents":
-      return await agentList(await project());
+      return await modelList(await openSettings());
     case "profiles":
       return profileList(await prompts());
     case "prompts":
@@ -143,40 +146,15 @@ function problemText(
   return broken.join("") + told;
 }
 
-async function agentList(project: ProjectSettings): Promise<Told> {
-  const agents = await agentsBelow(project.root);
-  const rows = agents.map((agent) => ({ ...agent, typed: typedPath(agent.file, project) }));
-  const problems = rows.flatMap(({ file, typed, problem }) =>
-    problem === undefined ? [] : [`${typed}${problem.slice(file.length)}\n`]
-  );
+/** The files of a kind. */
+async function fileList(lists: KindLists, all: string): Promise<Told> {
+  const project = await openSettings();
+  const { files, head, rows, notes } = await lists.list(project);
   return {
-    names: rows.map(({ typed }) => typed).filter(isTypable),
-    json: { agents },
-    text: tableText(
-      ["AGENT", "FILE", "STEPS"],
-      rows.map(({ id = "?", typed, steps = "?" }) => [id, typed, String(steps)]),
-    ),
-    notes: agents.length === 0
-      ? "The project has no agents: they are files that end with .agent.yml or .agent.yaml\n"
-      : printable(problems.join("")),
-  };
-}
-
-async function documentList(project: ProjectSettings): Promise<Told> {
-  const documents = await documentsBelow(project.root);
-  const rows = documents.map(({ file, title, inputs, operations }) => [
-    typedPath(file, project),
-    title ?? "",
-    listWords(inputs.map(({ name, default: fallback }) => fallback === null ? name : `[${name}]`)),
-    String(operations),
-  ]);
-  return {
-    names: rows.map(([file = ""]) => file).filter(isTypable),
-    json: { documents: documents.map(({ input: _input, ...document }) => document) },
-    text: tableText(["FILE", "TITLE", "INPUTS", "OPERATIONS"], rows),
-    notes: documents.length > 0
-      ? ""
-      : "The project has no documents: they are Markdown files (.md) with an operation such as @llm or @shell between their headings\n",
+    names: files.map(({ file }) => typedPath(file, project)).filter(isTypable),
+    json: { [all]: files },
+    text: tableText(head, rows),
+    notes,
   };
 }
 

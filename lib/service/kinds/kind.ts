@@ -20,6 +20,8 @@ export interface Kind {
   readonly graph?: () => Promise<KindGraphs>;
   /** What is in its files, for people and for programs. */
   readonly show?: () => Promise<KindPages>;
+  /** Which files of it a project has. */
+  readonly list?: () => Promise<KindLists>;
   /** What is wrong with its files. */
   readonly check?: () => Promise<KindChecks>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
@@ -32,6 +34,8 @@ export interface Kind {
 export interface KindFiles {
   /** What people call one: "document". */
   readonly word: string;
+  /** What a list of them is called: "documents". */
+  readonly all: string;
   /** How their names end, in words. */
   readonly endings: string;
   /** Whether a file of this name is one. */
@@ -88,6 +92,22 @@ export type Shown =
 /** How the files of a kind are shown. */
 export interface KindPages {
   show(file: LookedFile): Promise<Shown>;
+}
+
+/** The files of a kind in a project. */
+export interface FileList {
+  /** For programs; named from the root. */
+  readonly files: readonly { readonly file: string }[];
+  /** For people: a row for each. */
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** What cannot be read; where there are none: what they are. */
+  readonly notes: string;
+}
+
+/** How the files of a kind are listed. */
+export interface KindLists {
+  list(project: ProjectSettings): Promise<FileList>;
 }
 
 /** The runs of a kind. */

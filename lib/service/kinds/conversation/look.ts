@@ -1,3 +1,7 @@
+import { typedPath } from "../../../core/core.ts";
+import type { ProjectSettings } from "../../../project/project.ts";
+import { printable } from "../../../render/shown_text.ts";
+import type { FileList } from "../kind.ts";
 import { conversation } from "./conversation.ts";
 import { FileError, type Files, projectPath, toJsonObject } from "../../../core/core.ts";
 import { checkAgent } from "../../../check/check_agent.ts";
@@ -12,6 +16,23 @@ import { agentLines } from "../../talks/needs.ts";
 import { walkFiles } from "../../project_files.ts";
 import type { AgentPageJson, AgentStepJson, ListedAgent } from "../../look/look.ts";
 import { problemJson } from "../../check/report.ts";
+
+/** Its agents as a table; what is wrong with broken ones is below it. */
+export async function list(project: ProjectSettings): Promise<FileList> {
+  const files = await agentsBelow(project.root);
+  const typed = (file: string): string => typedPath(file, project);
+  const problems = files.flatMap(({ file, problem }) =>
+    problem === undefined ? [] : [`${typed(file)}${problem.slice(file.length)}\n`]
+  );
+  return {
+    files,
+    head: ["AGENT", "FILE", "STEPS"],
+    rows: files.map(({ id = "?", file, steps = "?" }) => [id, typed(file), String(steps)]),
+    notes: files.length === 0
+      ? "The project has no agents: they are files that end with .agent.yml or .agent.yaml\n"
+      : printable(problems.join("")),
+  };
+}
 
 /** The agents of a project: files of conversations. */
 export async function agentsBelow(root: string): Promise<readonly ListedAgent[]> {

@@ -6,6 +6,7 @@ export const document: Kind = {
   name: "document",
   file: {
     word: "document",
+    all: "documents",
     endings: ".md",
     is: (name) => /\.md$/i.test(name) && !prompt.file.is(name),
     isResult: (name) => /\.ctx$/i.test(name),
@@ -13,6 +14,7 @@ export const document: Kind = {
   run: (): Promise<typeof import("./start.ts")> => import("./start.ts" as string),
   graph: (): Promise<typeof import("./graph.ts")> => import("./graph.ts" as string),
   show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
+  list: (): Promise<typeof import("./look.ts")> => import("./look.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   seen: "operations",
 };

@@ -1,3 +1,6 @@
+import { typedPath } from "../../../core/core.ts";
+import type { ProjectSettings } from "../../../project/project.ts";
+import type { FileList } from "../kind.ts";
 import { type Files, type Json, type JsonObject, projectPath } from "../../../core/core.ts";
 import type { DocumentGrants, Soon } from "../../../check/check_options.ts";
 import { hostFiles } from "../../../host/files/files.ts";
@@ -12,6 +15,24 @@ import { isDocumentName, maybeDocument } from "./found.ts";
 import { walkFiles } from "../../project_files.ts";
 import type { DocumentPageJson, ListedDocument, NeedJson } from "../../look/look.ts";
 import { problemJson } from "../../check/report.ts";
+
+/** Its documents as a table. */
+export async function list(project: ProjectSettings): Promise<FileList> {
+  const files = await documentsBelow(project.root);
+  return {
+    files: files.map(({ input: _input, ...document }) => document),
+    head: ["FILE", "TITLE", "INPUTS", "OPERATIONS"],
+    rows: files.map(({ file, title, inputs, operations }) => [
+      typedPath(file, project),
+      title ?? "",
+      inputs.map(({ name, default: fallback }) => fallback === null ? name : `[${name}]`).join(", ") || "-",
+      String(operations),
+    ]),
+    notes: files.length > 0
+      ? ""
+      : "The project has no documents: they are Markdown files (.md) with an operation such as @llm or @shell between their headings\n",
+  };
+}
 
 /** The documents of a project: Markdown files that can be run. */
 export async function documentsBelow(root: string): Promise<readonly ListedDocument[]> {
