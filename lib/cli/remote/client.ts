@@ -300,7 +300,7 @@ export class ServerClient {
       ? `${this.url} asks for a token, and there is none in ${this.#tokenFrom}`
       : `${this.url} does not take the token of ${this.#tokenFrom}`;
     return new ServerError(
-      `${found}; expected the one that orrery serve has printed there: --token TOKEN, or the variable ORRERY_TOKEN`,
+      `${found}; expected the one that orrery serve has printed, and keeps in .orrery/orrery.db-token of its project: --token TOKEN, or the variable ORRERY_TOKEN`,
       { code: "token" },
     );
   }
