@@ -1,85 +1,69 @@
-// A kind of file that is none of Orrery's: `*.toy`, each line a step. `say TEXT` gives the text, `read FILE` what is in a file.
+// A kind of file that is none of Orrery's, all of it: `*.toy`, each line a step. `say TEXT` gives the text, `read FILE` what is in a file.
 import { resolve } from "node:path";
 import { messageOf, objectOrEmpty, type RunKind } from "../lib/core/core.ts";
 import { EffectError, performEffect } from "../lib/run/effect.ts";
+import type { Run, RunEnd } from "../lib/run/run.ts";
 import { endingRun } from "../lib/run/work_run.ts";
 import type { Kind } from "../lib/service/kinds/kind.ts";
-import type { ReadyRun, StartPlace } from "../lib/service/start/ready_run.ts";
+import type { ReadyRun } from "../lib/service/start/ready_run.ts";
 
-const NAME = "toy" as string as RunKind;
+const name = "toy" as string as RunKind;
+const linesOf = (text: unknown) =>
+  String(text).trim().split("\n").map((text, index) => ({ text, n: index + 1 }));
+const loaded = <Part>(part: Part) => () => Promise.resolve(part);
 
-function ready(start: ReadyRun["start"], { project: { root } }: StartPlace): ReadyRun {
-  const lines = String(objectOrEmpty(start.input).text).trim().split("\n");
+async function stepped(run: Run, text: unknown, root: string): Promise<RunEnd> {
+  let value = "";
+  for (const { text: line, n } of linesOf(text)) {
+    const [word, rest = ""] = line.split(" ");
+    const perform = async () => word === "say" ? rest : await Deno.readTextFile(resolve(root, rest));
+    const failure = { message: `line ${n}: cannot ${line}`, code: "error" } as const;
+    const retried = () => perform().catch(() => Promise.reject(new EffectError(failure, { isKept: false })));
+    const step = { key: `line[${n}]`, kind: "step", name: line, input: line, isIdempotent: true } as const;
+    value += await performEffect(run, { ...step, perform: retried });
+  }
+  return { status: "done", value };
+}
+
+/** One that was begun, or is to begin; where a step fails it stops, and can go on. */
+function ready(start: ReadyRun["start"], root: string): ReadyRun {
+  const stopped = (error: unknown): RunEnd => ({
+    status: "failed",
+    error: messageOf(error),
+    keepAs: "stopped",
+  });
   return {
     start,
     shows: { endsLine: true },
     events: (keeping) =>
-      endingRun(NAME, { ...keeping, file: start.file }, async (run) => {
-        let value = "";
-        for (const [index, line] of lines.entries()) {
-          const [word = "", ...rest] = line.split(" ");
-          const step = { key: `line[${index + 1}]`, kind: "step", name: word, input: line } as const;
-          const failure = { message: `${step.key}: cannot ${line}`, code: "error" } as const;
-          const perform = async () =>
-            word === "say"
-              ? rest.join(" ")
-              : await Deno.readTextFile(resolve(root, rest.join(" "))).catch(() => {
-                throw new EffectError(failure, { isKept: false });
-              });
-          try {
-            value += await performEffect(run, { ...step, isIdempotent: true, perform });
-          } catch (error) {
-            return { status: "failed", error: messageOf(error), keepAs: "stopped" };
-          }
-        }
-        return { status: "done", value };
-      }),
+      endingRun(
+        name,
+        { ...keeping, file: start.file },
+        (run) => stepped(run, objectOrEmpty(start.input).text, root).catch(stopped),
+      ),
   };
 }
 
 /** Passed in where kinds are taken: to `main()`, or to `openService()`. */
 export const toy: Kind = {
-  name: NAME,
-  file: { word: "toy", all: "toys", endings: ".toy", is: (name) => name.endsWith(".toy") },
-  run: () =>
-    Promise.resolve({
-      async start({ file }, at) {
-        const text = await Deno.readTextFile(resolve(at.project.root, file));
-        return ready({ kind: NAME, file, input: { text }, files: [{ path: file, text }] }, at);
-      },
-      again: ({ run }, at) => Promise.resolve(ready(run, at)),
-    }),
-  graph: () =>
-    Promise.resolve({
-      graph({ text }) {
-        const lines = text.trim().split("\n");
-        const nodes = lines.map((line) => ({ id: line, gadgetName: "", state: "ok" as const }));
-        const edges = lines.slice(1).map((_, from) => ({ from, to: from + 1, isCyclic: false }));
-        return Promise.resolve({ graph: { nodes, edges }, problems: [] });
-      },
-    }),
-  list: () =>
-    Promise.resolve({
-      async list({ root }) {
-        const names = (await Array.fromAsync(Deno.readDir(root))).map(({ name }) => name).sort();
-        const files = names.filter((name) => name.endsWith(".toy")).map((file) => ({ file }));
-        return { files, head: ["FILE"], rows: files.map(({ file }) => [file]), notes: "" };
-      },
-    }),
-  show: () =>
-    Promise.resolve({
-      show: ({ text }) => Promise.resolve({ json: { lines: text.trim().split("\n") }, text }),
-    }),
-  check: () =>
-    Promise.resolve({
-      async check({ named, found }, { places, report }) {
-        for (const path of [...named, ...found]) {
-          const lines = (await places.read(path, NAME) ?? "").trim().split("\n");
-          for (const [index, line] of lines.entries()) {
-            if (/^(say|read) ./.test(line)) continue;
-            report.add({ kind: NAME, path, line: index + 1, message: `expected say or read, found ${line}` });
-          }
+  name,
+  file: { word: "toy", endings: ".toy", is: (path) => path.endsWith(".toy") },
+  run: loaded({
+    async start({ file }, { project: { root } }) {
+      const text = await Deno.readTextFile(resolve(root, file));
+      return ready({ kind: name, file, input: { text }, files: [{ path: file, text }] }, root);
+    },
+    again: ({ run }, { project: { root } }) => Promise.resolve(ready(run, root)),
+  }),
+  check: loaded({
+    async check({ named, found }, { places, report }) {
+      for (const path of [...named, ...found]) {
+        for (const { text, n } of linesOf(await places.read(path, name))) {
+          if (/^(say|read) ./.test(text)) continue;
+          report.add({ kind: name, path, line: n, message: `expected say or read, found ${text}` });
         }
-      },
-    }),
+      }
+    },
+  }),
+  show: loaded({ show: ({ text }) => Promise.resolve({ json: { lines: linesOf(text).length }, text }) }),
 };

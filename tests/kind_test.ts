@@ -3,8 +3,30 @@ import { testProject } from "./_project.ts";
 import { runsInside } from "./_run.ts";
 import { served } from "./_served_project.ts";
 import { toy } from "./_toy_kind.ts";
+import type { Kind } from "../lib/service/kinds/kind.ts";
 
-const kinds = [toy];
+/** What few kinds need. */
+const drawnToy: Kind = {
+  ...toy,
+  graph: () =>
+    Promise.resolve({
+      graph({ text }) {
+        const nodes = text.trim().split("\n").map((id) => ({ id, gadgetName: "", state: "ok" as const }));
+        const edges = nodes.slice(1).map((_, from) => ({ from, to: from + 1, isCyclic: false }));
+        return Promise.resolve({ graph: { nodes, edges }, problems: [] });
+      },
+    }),
+  list: () =>
+    Promise.resolve({
+      async list({ root }) {
+        const names = (await Array.fromAsync(Deno.readDir(root))).map(({ name }) => name).sort();
+        const files = names.filter((name) => name.endsWith(".toy")).map((file) => ({ file }));
+        return { files, head: ["FILE"], rows: files.map(({ file }) => [file]), notes: "" };
+      },
+    }),
+};
+
+const kinds = [drawnToy];
 const FILES = { "a.toy": "say one\nread two.txt\n", "broken.toy": "say one\nsing two\n" };
 
 Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and shown by the command line", async () => {
@@ -14,7 +36,7 @@ Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and sho
 
   const failed = await orrery("run", "a.toy");
   assert.equal(failed.code, 1);
-  assert.match(failed.stderr, /line\[2\]: cannot read two\.txt/);
+  assert.match(failed.stderr, /line 2: cannot read two\.txt/);
   assert.match(failed.stderr, /stopped; to go on: orrery resume (\S+)/);
 
   await project.write("two.txt", "two");
@@ -40,8 +62,7 @@ Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and sho
   assert.deepEqual(drawn.stdout.match(/say one|read two\.txt|-->/g), ["say one", "read two.txt", "-->"]);
 
   assert.equal((await orrery("show", "toy", "a.toy")).stdout, FILES["a.toy"]);
-  const { lines } = JSON.parse((await orrery("show", "toy", "a.toy", "--json")).stdout);
-  assert.deepEqual(lines, ["say one", "read two.txt"]);
+  assert.deepEqual(JSON.parse((await orrery("show", "toy", "a.toy", "--json")).stdout), { lines: 2 });
 
   assert.equal((await orrery("list", "toys")).stdout, "FILE\na.toy\nbroken.toy\n");
 
@@ -68,7 +89,7 @@ Deno.test("the same kind over HTTP", async () => {
   assert.deepEqual([failed.kind, failed.status, failed.error], [
     "toy",
     "stopped",
-    "line[2]: cannot read two.txt",
+    "line 2: cannot read two.txt",
   ]);
   await project.write("two.txt", "two");
   assert.equal((await server.json(`/v1/runs/${id}/resume`, { body: {} })).status, 202);

@@ -205,7 +205,7 @@ function wordProblem(
   }
   const { name, choices, ofKinds } = argument;
   const isOfKind = kinds.some(({ file, show, list }) =>
-    show !== undefined && file?.word === word || list !== undefined && file?.all === word
+    show !== undefined && file?.word === word || list !== undefined && `${file?.word}s` === word
   );
   if (ofKinds && isOfKind) return [];
   if (choices === undefined || choices.includes(word)) return [];

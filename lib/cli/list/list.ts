@@ -56,7 +56,8 @@ async function listOf(
     readonly kinds: readonly Kind[];
   },
 ): Promise<Told | number> {
-  const lists = await kinds.find(({ file, list }) => list !== undefined && file?.all === kind)?.list?.();
+  const lists = await kinds.find(({ file, list }) => list !== undefined && `${file?.word}s` === kind)
+    ?.list?.();
   if (lists !== undefined && kind !== undefined) return await fileList(lists, kind);
   const prompts = async (tellsNotices = true) => (await promptsHere({ flags, terminal, tellsNotices })).index;
   switch (kind) {

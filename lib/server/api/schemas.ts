@@ -1,5 +1,6 @@
 // The schemas that several routes have in common: what comes in is checked by them, and the OpenAPI document has each of them once.
 
+import { KINDS } from "../../service/kinds/kinds.ts";
 import { type JsonSchema, objectOf } from "../../core/core.ts";
 
 /** Longer names of anything are a mistake. */
@@ -89,7 +90,7 @@ const OPEN_ASK = objectOf({
 }, ["ask", "kind", "question"]);
 
 const STATUS = { enum: ["running", "done", "failed", "stopped", "held", "completed"] } as const;
-const KIND = { enum: ["calls", "ask", "chat", "prompt", "document", "conversation"] } as const;
+const KIND = { enum: KINDS.map(({ name }) => name) } as const;
 
 const FLAG = { type: "boolean" } as const;
 

@@ -32,10 +32,8 @@ export interface Kind {
 
 /** The files of a kind. */
 export interface KindFiles {
-  /** What people call one: "document". */
+  /** What people call one: "document". Of several: with an s. */
   readonly word: string;
-  /** What a list of them is called: "documents". */
-  readonly all: string;
   /** How their names end, in words. */
   readonly endings: string;
   /** Whether a file of this name is one. */

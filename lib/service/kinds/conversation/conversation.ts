@@ -5,7 +5,6 @@ export const conversation = {
   name: "conversation",
   file: {
     word: "agent",
-    all: "agents",
     endings: ".agent.yml, .agent.yaml",
     is: (name: string) => /\.agent\.ya?ml$/i.test(name), // conversations.md 1
     instead: "an agent is talked to: begin a conversation with it",

@@ -6,7 +6,6 @@ export const document: Kind = {
   name: "document",
   file: {
     word: "document",
-    all: "documents",
     endings: ".md",
     is: (name) => /\.md$/i.test(name) && !prompt.file.is(name),
     isResult: (name) => /\.ctx$/i.test(name),

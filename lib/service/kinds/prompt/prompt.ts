@@ -5,7 +5,6 @@ export const prompt = {
   name: "prompt",
   file: {
     word: "prompt",
-    all: "prompts",
     endings: ".prompt.md, .prompt",
     is: (name: string) => /\.prompt(\.md)?$/.test(name),
     isDraft: (path: string) => /(?:^|[\\/])_/.test(path), // nobody looks for it
