@@ -28,6 +28,7 @@ import { CheckTargets, checkTargets } from "../check/targets.ts";
 import { UsageError } from "../exit_code.ts";
 import { fileInProject, walkFiles } from "../project_files.ts";
 import { fieldError, ServiceError } from "../service.ts";
+import { calls } from "../kinds/calls/calls.ts";
 import { conversation } from "../kinds/conversation/conversation.ts";
 import { agentData, agentsBelow } from "../kinds/conversation/look.ts";
 import { documentData, documentsBelow } from "../kinds/document/look.ts";
@@ -203,12 +204,10 @@ async function drawn(graph: CallGraph): Promise<Omit<GraphJson, "problems">> {
 /** What may be shown as text. */
 const SHOWN = /\.(md|ctx|calls|ya?ml|prompt|json|jsonl|txt|[cm]?[jt]s)$/i;
 
-const CALLS = /\.calls$/i;
-
 async function callsBelow(root: string): Promise<readonly ListedCalls[]> {
   const paths = await walkFiles(root, {
     files: hostFiles({ root }),
-    isWanted: (name) => CALLS.test(name),
+    isWanted: calls.file.is,
   });
   return paths.map((path) => ({ file: projectPath(path, root) }));
 }
