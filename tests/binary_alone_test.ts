@@ -132,7 +132,7 @@ Deno.test({
 const LEFT_OUT: readonly string[] = [
   "npx -y deno@2.9.6 run -A --quiet main.ts run examples/report/report.calls --allow-write=examples/report/out",
   "npm install --global deno@2.9.6                                    # not needed where there is a Deno",
-  "orrery serve                    # http://127.0.0.1:4111, with a token; the page, /v1, /openai/v1",
+  "orrery serve                    # http://127.0.0.1:7337, with a token; the page, /v1, and /v1/chat/completions as OpenAI has it",
   "deno task ok      # the gate of a change; deno task bench: figures; deno task soak: kills, load, all of the long tests",
 ];
 

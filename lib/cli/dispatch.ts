@@ -35,7 +35,7 @@ const LOADERS: { readonly [name in CommandName]: Loader<name> } = {
 
 /** What a running server does, where `--server` or `ORRERY_SERVER` names one. */
 const THERE: { readonly [name in CommandName]?: Loader<name> } = {
-  run: (): Promise<typeof import("./remote/run.ts")> => import("./remote/run.ts" as string),
+  run: (): Promise<typeof import("./remote/start.ts")> => import("./remote/start.ts" as string),
   chat: (): Promise<typeof import("./remote/chat.ts")> => import("./remote/chat.ts" as string),
   resume: (): Promise<typeof import("./remote/resume.ts")> => import("./remote/resume.ts" as string),
   runs: (): Promise<typeof import("./remote/look.ts")> => import("./remote/look.ts" as string),
