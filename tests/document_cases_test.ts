@@ -9,8 +9,8 @@ import {
   prepareCase,
   readCase,
   recordedMessages,
-} from "../_document_cases.ts";
-import { orrery } from "../_run.ts";
+} from "./_document_cases.ts";
+import { orrery } from "./_run.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 

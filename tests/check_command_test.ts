@@ -1,11 +1,11 @@
 // `orrery check`: every kind of file, every format, and that nothing is run.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { bashCompletions } from "../_bash_completions.ts";
-import { filesBelow } from "../_document_cases.ts";
-import { type TestProject, testProject } from "../_project.ts";
-import { atTerminal, noTerminal } from "../_pty.ts";
-import { orrery, PROJECT_ROOT } from "../_run.ts";
+import { bashCompletions } from "./_bash_completions.ts";
+import { filesBelow } from "./_document_cases.ts";
+import { type TestProject, testProject } from "./_project.ts";
+import { atTerminal, noTerminal } from "./_pty.ts";
+import { orrery, PROJECT_ROOT } from "./_run.ts";
 
 const YAML = "models: { default: script/echo }\n";
 
