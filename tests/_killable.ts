@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { leftProcesses, seesProcesses } from "./_marked_processes.ts";
 import { testProject } from "./_project.ts";
 import type { TestProject } from "./_project.ts";
 
@@ -258,6 +259,7 @@ async function killed(
   clearTimeout(timer);
   const { signal } = await child.status;
   const said = await stderr;
+  if (seesProcesses) await leftProcesses(project.folder, 2_000); // a command that it had started may write for a moment longer
   assert.ok(signal === "SIGKILL" || said === "" || /no luck|Skipped|error: /.test(said), said);
   // The last line may have been cut by the kill.
   return { events: text.split("\n").slice(0, -1).map((line) => JSON.parse(line)) };
