@@ -141,7 +141,10 @@ async function killParents(random: (bound: number) => number, seed: number): Pro
   await Deno.remove(join(project.folder, "gadgets/never.ts")).catch(() => undefined);
   await project.write("gadgets/good.ts", gadget("Good", "return 1;"));
   await project.write("b.calls", "!!!GADGET_START:Good\n!!!GADGET_END\n");
-  const { code, stderr } = await project.run(["run", "b.calls", "--ephemeral"], { env });
+  const { code, stderr } = await project.run(["run", "b.calls", "--ephemeral"], {
+    env,
+    alone: true, // a process sweeps once
+  });
   assert.equal(code, 0, stderr);
   assert.deepEqual([...Deno.readDirSync(temporary)].map(({ name }) => name), [], `seed ${seed}`);
   return PARENTS;
