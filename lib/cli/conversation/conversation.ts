@@ -107,7 +107,15 @@ export async function runConversation(
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
   const begun = await beginConversation({ ...opened, around, record });
   if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
-  return await holdSaying(flags.say, { ...begun, terminal, flags, place: project, view, stop });
+  return await holdConversation({
+    ...saying(flags.say),
+    ...begun,
+    terminal,
+    flags,
+    place: project,
+    view,
+    stop,
+  });
 }
 
 /** Holds the conversation of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
@@ -124,7 +132,8 @@ async function replayConversation(
   if (agent === undefined) return EXIT.usage;
   const { session, said } = replayedTalk(opened, { agent, at, signal });
   const view = chooseView(terminal, { flags, file, shownText: "none" });
-  return await holdSaying(said, {
+  return await holdConversation({
+    ...saying(said),
     agent,
     session,
     isKept: false,
@@ -136,14 +145,12 @@ async function replayConversation(
   });
 }
 
-/** Says one after the other while there is something left to say, and leaves it where it waits; gives the exit code. */
-async function holdSaying(
+/** What says one message after the other while there is one left, and leaves the conversation where it waits. */
+export function saying(
   messages: readonly string[],
-  work: Omit<ConversationWork, "first" | "lines" | "isTyped" | "isChat" | "between">,
-): Promise<number> {
+): Pick<ConversationWork, "first" | "lines" | "isTyped" | "isChat" | "between"> {
   const left = [...messages];
-  return await holdConversation({
-    ...work,
+  return {
     first: "start",
     lines: () => ({
       next: () => Promise.resolve(left.shift()),
@@ -152,5 +159,5 @@ async function holdSaying(
     isTyped: false,
     isChat: false,
     between: "\n",
-  });
+  };
 }

@@ -1,16 +1,15 @@
 // Conversations with agents of a server: `chat`, `run FILE.agent.yml` and `resume`.
-import { ProblemsError, RunEndedError, RunOwnedError } from "../../core/core.ts";
+import { RunEndedError, RunOwnedError } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
-import { errorFrame } from "../../render/error_frame.ts";
 import { printable } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
 import { beginTalk, greet, typistOf } from "../chat/talk.ts";
 import { tellingProblems } from "../conversation/agent.ts";
-import { assertAgent } from "../conversation/conversation.ts";
+import { assertAgent, saying } from "../conversation/conversation.ts";
 import { type ConversationFlags, slotsOf } from "../conversation/flags.ts";
 import { holdConversation } from "../conversation/hold.ts";
 import { conversationLines } from "../conversation/lines.ts";
@@ -21,7 +20,7 @@ import { firstOf, wordsSoFar } from "../resume/conversation.ts";
 import { interruptible, nobody, userBehind } from "../run/around.ts";
 import { chooseView } from "../run/view.ts";
 import type { ServerClient } from "./client.ts";
-import { fileThere, pathThere } from "./file.ts";
+import { fileThere, pathThere, toldProblems } from "./file.ts";
 import { serverOf } from "./server.ts";
 import { TalkThere } from "./talk.ts";
 
@@ -82,23 +81,7 @@ export async function runAgentThere(
   const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false });
   const wish = wishOf(word, flags, { ask: user.canAnswer, command: "run" });
   const session = new TalkThere({ client, view, user, wish, withSteps: flags.json });
-  const left = [...flags.say];
-  return await held(client, {
-    terminal,
-    flags,
-    view,
-    stop,
-    agent,
-    session,
-    first: "start",
-    lines: () => ({
-      next: () => Promise.resolve(left.shift()),
-      hasMore: () => Promise.resolve(left.length > 0),
-    }),
-    isTyped: false,
-    isChat: false,
-    between: "\n",
-  });
+  return await held(client, { ...saying(flags.say), terminal, flags, view, stop, agent, session });
 }
 
 /** The agent of a file there; undefined when it cannot be read, which is told. @throws {FileError} */
@@ -130,19 +113,16 @@ function wishOf(
   };
 }
 
-/** Talks to its end. What an agent lacks there is told a line each, as it is of one that lies here. */
+/** Talks to its end. */
 async function held(
   client: ServerClient,
   work: Omit<ConversationWork, "place" | "isKept" | "there">,
 ): Promise<number> {
-  const { stderr } = work.terminal;
   const cwd = workingFolder();
   try {
     return await holdConversation({ ...work, place: { root: cwd, cwd }, isKept: true, there: client.flag });
   } catch (error) {
-    if (!(error instanceof ProblemsError)) throw error;
-    await stderr.write(error.problems.map((problem) => errorFrame(problem)).join(""));
-    return EXIT.usage;
+    return await toldProblems(error, work.terminal);
   }
 }
 

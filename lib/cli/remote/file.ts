@@ -1,9 +1,11 @@
 // What FILE is with a server: a path of its project, and of nothing that lies here.
 import { resolve } from "node:path";
-import { FileError } from "../../core/core.ts";
+import { FileError, ProblemsError } from "../../core/core.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
+import type { Terminal } from "../../host/terminal/terminal.ts";
 import { NO_GRANTS } from "../../project/trust/grants.ts";
-import { UsageError } from "../../service/exit_code.ts";
+import { errorFrame } from "../../render/error_frame.ts";
+import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { LookedFile } from "../../service/kinds/kind.ts";
 import { recordedPlace } from "../../service/start/ready_run.ts";
 import { type ServerClient, ServerError } from "./client.ts";
@@ -42,4 +44,11 @@ export async function fileThere(client: ServerClient, word: string): Promise<Loo
   const { signal } = new AbortController();
   const { project } = await recordedPlace(cwd, { cwd, grants: NO_GRANTS, signal }); // its settings are there
   return { file, path: resolve(cwd, file), text, project };
+}
+
+/** Tells what is wrong with a file there, a line each since its text is not here; gives the exit code. @throws any other error */
+export async function toldProblems(error: unknown, { stderr }: Pick<Terminal, "stderr">): Promise<number> {
+  if (!(error instanceof ProblemsError)) throw error;
+  await stderr.write(error.problems.map((problem) => errorFrame(problem)).join(""));
+  return EXIT.usage;
 }

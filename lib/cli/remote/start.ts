@@ -1,7 +1,5 @@
-import { ProblemsError } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { EXIT } from "../../service/exit_code.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { calls } from "../../service/kinds/calls/calls.ts";
 import { conversation } from "../../service/kinds/conversation/conversation.ts";
@@ -10,7 +8,6 @@ import { kindOfFile } from "../../service/kinds/kinds.ts";
 import { prompt } from "../../service/kinds/prompt/prompt.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
-import { errorFrame } from "../../render/error_frame.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { RUN } from "../flags/groups.ts";
 import { refuseFlags } from "../flags/parse.ts";
@@ -19,7 +16,8 @@ import { checkResultFile, checkStdout } from "../run/end.ts";
 import { kindByName } from "../run/run.ts";
 import { callText, otherKind, stdinText } from "../run/source.ts";
 import { chooseView, viewOf } from "../run/view.ts";
-import { orNotThere, pathThere } from "./file.ts";
+import { runAgentThere } from "./chat.ts";
+import { orNotThere, pathThere, toldProblems } from "./file.ts";
 import { performThere, type WorkThere } from "./perform.ts";
 import { serverOf } from "./server.ts";
 
@@ -39,7 +37,6 @@ export async function run(
   if (kind === calls && word !== "-" && kindOfFile(word, kinds) !== calls) throw otherKind(word, "run");
   refuseFlags(RUN, flags, kind.name, alsoRefused(kind, word, flags));
   if (kind === conversation) {
-    const { runAgentThere }: typeof import("./chat.ts") = await import("./chat.ts" as string);
     return await runAgentThere(word, { client, flags, terminal });
   }
   const stop = interruptible(terminal);
@@ -72,9 +69,8 @@ export async function run(
     });
     return await performThere(started, work);
   } catch (error) {
-    if (kind !== document || !(error instanceof ProblemsError)) throw error;
-    await terminal.stderr.write(error.problems.map((problem) => errorFrame(problem)).join("")); // a line each
-    return EXIT.usage;
+    if (kind !== document) throw error;
+    return await toldProblems(error, terminal);
   } finally {
     await view.end();
   }
