@@ -1,5 +1,5 @@
-// deno task faults [--tree DIR] [NUMBER...]: puts each of the thirty small faults of faults.json into a copy of a tree, one at a time, and says whether
-// the fast tests find it. A fault is found when a test file fails with it twice and passes without it. A line that is not
+// deno task faults [--tree DIR] [--most FILES] [NUMBER...]: puts each of the thirty small faults of faults.json into a copy of a tree, one at a time, and says whether
+// the fast tests find it, all of them or the FILES that are nearest to it. A fault is found when a test file fails with it twice and passes without it. A line that is not
 // in the tree any more has to be mapped by hand in faults.json: `line` is what stands there once, `fault` what takes its place.
 
 import { parseArgs } from "node:util";
@@ -21,7 +21,11 @@ const NOT_FAST = [
   "tests/spec/",
 ];
 
-const { values, positionals } = parseArgs({ options: { tree: { type: "string" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { tree: { type: "string" }, most: { type: "string" } },
+  allowPositionals: true,
+});
+const most = Number(values.most ?? Infinity);
 const faults: readonly Fault[] = JSON.parse(
   await Deno.readTextFile(new URL("faults.json", import.meta.url)),
 );
@@ -55,7 +59,7 @@ async function findingFile({ line, fault }: Fault): Promise<string | undefined> 
   const text = Deno.readTextFileSync(file);
   const faulty = linesOf(file).map((each) => each.trim() === line ? each.replace(line, () => fault) : each)
     .join("\n");
-  const left = byNearness(tests, file);
+  const left = byNearness(tests, { file, line }).slice(0, most);
   while (left.length > 0) {
     Deno.writeTextFileSync(file, faulty);
     const failing = await failingOf(left.splice(0, AT_ONCE));
@@ -73,12 +77,17 @@ async function findingFile({ line, fault }: Fault): Promise<string | undefined> 
   return undefined;
 }
 
-/** Those whose names share most words with the path come first: one that is found is then found soon. */
-function byNearness(tests: readonly string[], file: string): string[] {
-  const words = new Set(file.slice(tree.length).match(/[a-z]+/g));
-  const near = (test: string) =>
-    test.slice(tree.length).match(/[a-z]+/g)?.filter((word) => words.has(word)).length ?? 0;
-  return [...tests].sort((a, b) => near(b) - near(a));
+/** Those come first whose texts have most of the words of the path and of the line: one that is found is then found soon. */
+function byNearness(
+  tests: readonly string[],
+  { file, line }: { readonly file: string; readonly line: string },
+): string[] {
+  const words = [...new Set(`${file.slice(tree.length)} ${line}`.toLowerCase().match(/[a-z]{4,}/g))];
+  const near = new Map(tests.map((test) => {
+    const text = (test + Deno.readTextFileSync(test)).toLowerCase();
+    return [test, words.filter((word) => text.includes(word)).length];
+  }));
+  return [...tests].sort((a, b) => (near.get(b) ?? 0) - (near.get(a) ?? 0));
 }
 
 async function failingOf(files: readonly string[]): Promise<readonly string[]> {
