@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../_run.ts";
-import { type AttackPlace, attackPlace, type AttackRun, callOf } from "../sandbox/_place.ts";
+import { type AttackPlace, attackPlace, type AttackRun, callOf, SLACK_MS } from "../sandbox/_place.ts";
 
 const FOLDER = join(PROJECT_ROOT, "tests/spec/sandbox");
 
-/** Of the gadgets in `--timeout`; and what a busy machine may need for a new process and a kill besides. */
-const [TIMEOUT_MS, SLACK_MS] = [2000, 1500];
+/** Of the gadgets in `--timeout`. */
+const TIMEOUT_MS = 2000;
 
 /** The module with another `run`, and without what it imports. */
 function twinOf(text: string): string {

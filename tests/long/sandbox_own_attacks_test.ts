@@ -5,13 +5,11 @@ import { join } from "node:path";
 import { PROJECT_ROOT } from "../_run.ts";
 import { NEVER_LOADED, OWN_ATTACKS, type OwnAttack } from "../sandbox/_attack_table.ts";
 import { BESIDE_TRICKS, HARMLESS_TRICKS, IMPORT_TRICKS } from "../sandbox/_import_tricks.ts";
-import { type AttackPlace, attackPlace, callOf } from "../sandbox/_place.ts";
+import { type AttackPlace, attackPlace, callOf, SLACK_MS } from "../sandbox/_place.ts";
 import { thoroughTest } from "../_thorough.ts";
 
 const ATTACKS = join(PROJECT_ROOT, "tests/sandbox/attacks");
 const TWIN = `export default { name: "Twin", description: "Test.", run: () => "ok" };\n`;
-/** What a busy machine may need for a new process, a kill and a result of many megabytes. */
-const SLACK_MS = 2500;
 
 const source = (file: string): Promise<string> => Deno.readTextFile(join(ATTACKS, file));
 

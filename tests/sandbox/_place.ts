@@ -94,6 +94,9 @@ export interface AttackPlace extends AsyncDisposable {
   assertHarmless(run: AttackRun, options?: { readonly written?: RegExp }): Promise<void>;
 }
 
+/** What a busy machine may need beyond a call's timeout for a new process, a kill and a result of many megabytes. */
+export const SLACK_MS = 2500;
+
 /** What a run has started may take so long to end behind it. */
 const LEAVING_MS = 2_000;
 const MOST_STDOUT = 64 * 2 ** 20;
