@@ -32,8 +32,8 @@ export type {
 export type { GadgetDefinition } from "./lib/schema/define_gadget.ts";
 export type { InputOf } from "./lib/schema/input_type.ts";
 export { createCatalog } from "./lib/catalog/catalog.ts";
-export { loadCatalog } from "./lib/project/create_agent.ts";
-export type { LoadCatalogOptions } from "./lib/project/create_agent.ts";
+export { loadCatalog } from "./lib/service/program/agent.ts";
+export type { LoadCatalogOptions } from "./lib/service/program/agent.ts";
 export type { Catalog, CatalogEntry, GadgetSource } from "./lib/core/catalog.ts";
 
 export { runCalls } from "./lib/run/calls/calls.ts";
@@ -78,16 +78,16 @@ export { PromptRegistry } from "./lib/prompt/registry.ts";
 export type { RegisterOptions } from "./lib/prompt/registry.ts";
 export { defaultRuntime, registerPrompt } from "./lib/prompt/registry.ts";
 export type { Runtime } from "./lib/prompt/registry.ts";
-export { discoverPrompts } from "./lib/project/discover_prompts.ts";
-export type { DiscoverPromptsOptions } from "./lib/project/discover_prompts.ts";
+export { discoverPrompts } from "./lib/service/program/prompts.ts";
+export type { DiscoverPromptsOptions } from "./lib/service/program/prompts.ts";
 export type { Discovery, PromptFolder } from "./lib/catalog/prompts/discover.ts";
 
 export { defineTactic } from "./lib/run/tactic/tactic.ts";
 export type { TacticDefinition } from "./lib/run/tactic/tactic.ts";
 export type { Tactic, TacticCtx, TacticOptions } from "./lib/run/tactic/tactic.ts";
 
-export { createAgent } from "./lib/project/create_agent.ts";
-export type { AgentOptions } from "./lib/project/create_agent.ts";
+export { createAgent } from "./lib/service/program/agent.ts";
+export type { AgentOptions } from "./lib/service/program/agent.ts";
 export type { AgentLimits } from "./lib/prompt/limits.ts";
 export type { Agent, CallOptions, Dialog, Reply } from "./lib/run/agent/agent.ts";
 export type { ForkOptions } from "./lib/run/agent/dialog_log.ts";
@@ -111,16 +111,16 @@ export type {
   TextNode,
 } from "./lib/parse/document/tree.ts";
 export type { OperationName } from "./lib/parse/document/operation.ts";
-export { checkDocument } from "./lib/project/run_document.ts";
-export type { CheckDocumentOptions } from "./lib/project/run_document.ts";
+export { checkDocument } from "./lib/service/program/document.ts";
+export type { CheckDocumentOptions } from "./lib/service/program/document.ts";
 export type { FileProblem } from "./lib/check/check_options.ts";
-export { runDocument } from "./lib/project/run_document.ts";
-export type { RunDocumentOptions } from "./lib/project/run_document.ts";
-export type { DocumentInput, DocumentOptions } from "./lib/project/document/program.ts";
+export { runDocument } from "./lib/service/program/document.ts";
+export type { RunDocumentOptions } from "./lib/service/program/document.ts";
+export type { DocumentInput, DocumentOptions } from "./lib/service/program/document.ts";
 export type { DocumentWorld } from "./lib/project/bounded_world.ts";
-export { DocumentCheckError } from "./lib/project/run_document.ts";
+export { DocumentCheckError } from "./lib/service/program/document.ts";
 
-export { loadAgent } from "./lib/project/load_agent.ts";
+export { loadAgent } from "./lib/service/program/conversation.ts";
 export { AgentFileError } from "./lib/parse/agent/agent.ts";
 export type { AgentCode, AgentProblem } from "./lib/parse/agent/agent.ts";
 export type {
@@ -148,17 +148,20 @@ export type {
   StepFlow,
   StepOf,
 } from "./lib/parse/agent/agent.ts";
-export { openConversation } from "./lib/project/open_conversation.ts";
-export type { ConversationOptions, Store } from "./lib/project/open_conversation.ts";
+export { openConversation } from "./lib/service/program/conversation.ts";
+export type { ConversationOptions, Store } from "./lib/service/program/conversation.ts";
 export type { ProgramFetch } from "./lib/run/conversation/http_of_fetch.ts";
-export type { ConversationModelFunction, ConversationModelRequest } from "./lib/project/model_of_function.ts";
+export type {
+  ConversationModelFunction,
+  ConversationModelRequest,
+} from "./lib/service/program/model_of_function.ts";
 export type { Conversation, ConversationStatus } from "./lib/run/conversation/conversation.ts";
 export { ConversationError } from "./lib/run/conversation/work.ts";
 export type { ConversationErrorCode } from "./lib/run/conversation/work.ts";
 export type { Checkpoint, ConversationSave, LogEntry, SlotScope, SlotWrite } from "./lib/core/journal.ts";
 
-export { openCollection } from "./lib/project/open_collection.ts";
-export type { OpenCollectionOptions } from "./lib/project/open_collection.ts";
+export { openCollection } from "./lib/service/program/collection.ts";
+export type { OpenCollectionOptions } from "./lib/service/program/collection.ts";
 export type { Collection, Passage } from "./lib/core/world.ts";
 export type { Embedder } from "./lib/core/model.ts";
 
@@ -177,7 +180,7 @@ export type {
 export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/model.ts";
 
 export { memoryJournal } from "./lib/journal/memory_journal.ts";
-export { openJournal } from "./lib/project/open_journal.ts";
+export { openJournal } from "./lib/service/keep.ts";
 export type { JournalOptions } from "./lib/journal/store.ts";
 export type {
   BeginOptions,

@@ -20,7 +20,7 @@ import { builtInEntries, catalogOf } from "../lib/catalog/catalog.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
 import { boundedWorld } from "../lib/project/bounded_world.ts";
 import { homeMeans } from "../lib/project/document/place.ts";
-import { openProgramDocument, programDefaults } from "../lib/project/document/program.ts";
+import { openProgramDocument, programDefaults } from "../lib/service/program/document.ts";
 import { fileCalls } from "../lib/run/document/file_calls.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import type { RunOptions } from "../lib/run/run.ts";

@@ -15,7 +15,7 @@ import {
 import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
-import { openJournal } from "../project/open_journal.ts";
+import { openJournal } from "../service/keep.ts";
 import { openCatalog, openSettings, type ProjectFlags, type ProjectSettings } from "../project/project.ts";
 import { type PromptIndex, promptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";

@@ -11,8 +11,7 @@ import {
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
 import { dropGrants, type RunGrants } from "../project/trust/grants.ts";
-import { openJournal } from "../project/open_journal.ts";
-import type { FoundSecret } from "../project/open_run.ts";
+import { type FoundSecret, openJournal } from "./keep.ts";
 import { openSettings } from "../project/project.ts";
 import { promptIndex } from "../project/prompt_index.ts";
 import { runSecrets } from "../project/run_secrets.ts";

@@ -1,6 +1,6 @@
 // A process of its own: finds the prompts of a project twice, and says how long each time took, in milliseconds.
 
-import { discoverPrompts } from "../../lib/project/discover_prompts.ts";
+import { discoverPrompts } from "../../lib/service/program/prompts.ts";
 
 const [root = "."] = Deno.args;
 const times: number[] = [];

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openCollection } from "../../lib/project/open_collection.ts";
+import { openCollection } from "../../lib/service/program/collection.ts";
 import { median } from "./_median.ts";
 import type { Row } from "./_table.ts";
 

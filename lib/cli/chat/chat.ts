@@ -1,7 +1,7 @@
 import { toJson } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { createRun } from "../../project/open_run.ts";
+import { createRun } from "../../service/keep.ts";
 import { openSettings } from "../../project/project.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";

@@ -1,5 +1,5 @@
 import { didYouMean, present } from "../../core/core.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../service/keep.ts";
 import { limitsOf, wantedModel } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetWithin } from "../../service/input/budget.ts";

@@ -1,7 +1,7 @@
 import type { RunEvent } from "../../core/core.ts";
 import type { Output, Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../service/keep.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import { agentTalk, hasContract } from "../../run/agent/prompt_run.ts";
 import { chat, type DialogSource } from "../../run/dialog/dialog.ts";

@@ -1,5 +1,5 @@
 import { type JsonObject, toJson } from "../../core/core.ts";
-import { wayTo } from "../../project/open_run.ts";
+import { wayTo } from "../../service/keep.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { conversationErrorCode } from "../report_failure.ts";
 import { ConversationTalk, type ConversationWork, type TalkLive } from "./talk.ts";

@@ -1,6 +1,6 @@
 import type { Json, RunJournal } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../service/keep.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
 import type { Kind } from "../../service/kinds/kind.ts";

@@ -8,7 +8,7 @@ import {
   type RunTrace,
 } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { continueRun } from "../../project/open_run.ts";
+import { continueRun } from "../../service/keep.ts";
 import { addGranted } from "../../project/run_secrets.ts";
 import { keepGrants, renewedGrants, type RunGrants } from "../../project/trust/grants.ts";
 import type { Budget } from "../../run/budget.ts";

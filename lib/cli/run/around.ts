@@ -4,7 +4,7 @@ import { type Catalog, linkedSignal, type User, whenAborted } from "../../core/c
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import type { OpenCatalogOptions } from "../../project/project.ts";
-import type { FoundSecret } from "../../project/open_run.ts";
+import type { FoundSecret } from "../../service/keep.ts";
 import type { RunSurroundings } from "../../service/start/ready_run.ts";
 import type { RunView } from "./view.ts";
 import { Approvals } from "../../run/approvals.ts";

@@ -2,7 +2,7 @@ import { jsonPage } from "../page.ts";
 import { FileError, type JournalStatus, messageOf } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../service/keep.ts";
 import { printable, resultText } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { RunSummary } from "../../service/runs/summary.ts";

@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { isJsonObject, type RunEvent, typedPath } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { createRun, type KeepFlags, type KeptRun } from "../../project/open_run.ts";
+import { createRun, type KeepFlags, type KeptRun } from "../../service/keep.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { PromptError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../service/keep.ts";
 import { openSettings, type ProjectSettings } from "../../project/project.ts";
 import { promptPath } from "../../prompt/registry.ts";
 import { UsageError } from "../../service/exit_code.ts";

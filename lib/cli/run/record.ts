@@ -3,7 +3,7 @@ import { FileError, objectOrEmpty, ReplayError, type RunStart, SourceError } fro
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
 import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
-import type { KeptRun } from "../../project/open_run.ts";
+import type { KeptRun } from "../../service/keep.ts";
 import { Replay } from "../../run/replay/replay.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";

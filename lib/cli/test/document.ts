@@ -21,7 +21,7 @@ import { parseDocument } from "../../parse/document/document.ts";
 import { createPolicy } from "../../policy/policy.ts";
 import { parsePolicyFlags } from "../../policy/policy_settings.ts";
 import type { DocumentWorld } from "../../project/bounded_world.ts";
-import { DocumentCheckError } from "../../project/run_document.ts";
+import { DocumentCheckError } from "../../service/program/document.ts";
 import { resultText } from "../../render/shown_text.ts";
 import { walkFiles } from "../../service/project_files.ts";
 import { type TestFailure, TestField, type TestSource } from "./field.ts";

@@ -6,7 +6,7 @@ import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
 import { type DocumentHome, homeMeans, readyTools } from "../../project/document/place.ts";
-import { programDefaults } from "../../project/document/program.ts";
+import { programDefaults } from "../../service/program/document.ts";
 import {
   limitsOf,
   openCatalog,
@@ -15,7 +15,7 @@ import {
   type ProjectSettings,
 } from "../../project/project.ts";
 import { openPrompts } from "../../project/prompt_index.ts";
-import { checkedEvents } from "../../project/run_document.ts";
+import { checkedEvents } from "../../service/program/document.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
 import { scriptShell } from "../../project/world.ts";
 import type { Containers } from "../../run/calls/container.ts";

@@ -5,7 +5,7 @@ import { DocumentBounds } from "../../project/document/grants.ts";
 import { type DocumentHome, homeMeans, placeHome } from "../../project/document/place.ts";
 import { modelsByName } from "../../project/models.ts";
 import { openPrompts } from "../../project/prompt_index.ts";
-import { programDefaults } from "../../project/document/program.ts";
+import { programDefaults } from "../program/document.ts";
 import { catalogTools } from "../../run/turn/offered.ts";
 import type { Containers } from "../../run/calls/container.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";

@@ -8,7 +8,7 @@ import {
   type Secrets,
 } from "../../core/core.ts";
 import { keepStdout, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
-import type { FoundSecret, KeptRun } from "../../project/open_run.ts";
+import type { FoundSecret, KeptRun } from "../keep.ts";
 import {
   isProjectAccepted,
   openCatalog,

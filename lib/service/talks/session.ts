@@ -11,7 +11,7 @@ import {
   turnKey,
   type User,
 } from "../../core/core.ts";
-import type { RunRecord } from "../../project/open_run.ts";
+import type { RunRecord } from "../keep.ts";
 import { dropGrants, keepGrants } from "../../project/trust/grants.ts";
 import type { ConversationModels } from "../../run/conversation/work.ts";
 import {

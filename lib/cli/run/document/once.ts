@@ -4,7 +4,7 @@ import type { RunView } from "../view.ts";
 import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
 import { documentPath, type DocumentPlace, placeHome } from "../../../project/document/place.ts";
-import { createRun } from "../../../project/open_run.ts";
+import { createRun } from "../../../service/keep.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";

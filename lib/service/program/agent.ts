@@ -1,4 +1,4 @@
-import { createCatalog } from "../catalog/catalog.ts";
+import { createCatalog } from "../../catalog/catalog.ts";
 import {
   type AnyGadget,
   type Catalog,
@@ -10,25 +10,25 @@ import {
   type Permissions,
   systemClock,
   type User,
-} from "../core/core.ts";
-import { realPath } from "../host/paths.ts";
-import { type ModelPort, portModel } from "../models/port_model.ts";
+} from "../../core/core.ts";
+import { realPath } from "../../host/paths.ts";
+import { type ModelPort, portModel } from "../../models/port_model.ts";
 import {
   NO_POLICY_FLAGS,
   parsePolicyFlags,
   PERMISSION_KINDS,
   type PolicyFlag,
-} from "../policy/policy_settings.ts";
-import type { Agent } from "../run/agent/agent.ts";
-import { numberedHomes } from "../run/agent/agent.ts";
-import { catalogTools } from "../run/turn/offered.ts";
-import { type AgentDefinition, makeAgent } from "../run/agent/make_agent.ts";
-import { inOwnRun } from "../run/work_run.ts";
-import { foundValue } from "../schema/issue.ts";
-import { openProjectModels } from "./models.ts";
-import { openCatalog, openSettings, settingsAt } from "./project.ts";
+} from "../../policy/policy_settings.ts";
+import type { Agent } from "../../run/agent/agent.ts";
+import { numberedHomes } from "../../run/agent/agent.ts";
+import { catalogTools } from "../../run/turn/offered.ts";
+import { type AgentDefinition, makeAgent } from "../../run/agent/make_agent.ts";
+import { inOwnRun } from "../../run/work_run.ts";
+import { foundValue } from "../../schema/issue.ts";
+import { openProjectModels } from "../../project/models.ts";
+import { openCatalog, openSettings, settingsAt } from "../../project/project.ts";
 import { rootFolder } from "./root_folder.ts";
-import { NOBODY } from "./trust/grants.ts";
+import { NOBODY } from "../../project/trust/grants.ts";
 
 /** An agent of a program. */
 export interface AgentOptions extends AgentDefinition {

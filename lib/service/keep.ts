@@ -15,17 +15,18 @@ import {
 } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { growingFile } from "../host/files/growing_file.ts";
-import { hostEnv } from "../host/process.ts";
+import { journalPath, runFiles } from "../host/files/journal_files.ts";
+import { hostEnv, isProcessAlive, thisProcess } from "../host/process.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
 import { fileRecorder } from "../journal/record_file.ts";
+import { sqliteJournal } from "../journal/sqlite_journal.ts";
 import { PROVIDER_KINDS } from "../models/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
 import type { Replay } from "../run/replay/replay.ts";
-import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "./trust/grants.ts";
-import { openJournal } from "./open_journal.ts";
-import { projectRoot } from "./project.ts";
-import { runSecrets } from "./run_secrets.ts";
+import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "../project/trust/grants.ts";
+import { projectRoot } from "../project/project.ts";
+import { runSecrets } from "../project/run_secrets.ts";
 
 /** Where a run belongs and what it was allowed. */
 export interface RunPlace {
@@ -225,4 +226,31 @@ function keptRun(
       return status;
     },
   };
+}
+
+/**
+ * Opens the journal of a project, `.orrery/orrery.db` of its root; it is made when it is not there.
+ *
+ * @throws {JournalError} that says why it cannot be kept there, and what to do
+ *
+ * ```ts
+ * import { openJournal } from "orrery";
+ *
+ * const root = Deno.makeTempDirSync();
+ * using journal = openJournal(root);
+ * console.log(journal.list().length); // => 0
+ * ```
+ */
+export function openJournal(root: string, options: { readonly secrets?: Secrets } = {}): Journal {
+  const path = journalPath(root);
+  return sqliteJournal(path, {
+    ...options,
+    texts: runFiles(path),
+    owner: thisProcess(),
+    isAlive: isProcessAlive,
+    every(ms, work) {
+      const timer = setInterval(work, ms);
+      return () => clearInterval(timer);
+    },
+  });
 }

@@ -2,11 +2,11 @@ import {
   discoverPrompts as discover,
   type Discovery,
   type PromptFolder,
-} from "../catalog/prompts/discover.ts";
-import { hostFiles } from "../host/files/files.ts";
-import { realPath } from "../host/paths.ts";
-import type { PromptRegistry } from "../prompt/registry.ts";
-import { promptModuleLoader } from "./prompt_module_loader.ts";
+} from "../../catalog/prompts/discover.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import { realPath } from "../../host/paths.ts";
+import type { PromptRegistry } from "../../prompt/registry.ts";
+import { promptModuleLoader } from "../../project/prompt_module_loader.ts";
 import { rootFolder } from "./root_folder.ts";
 
 /** Where to look for prompts, and what to do with problems. */

@@ -1,11 +1,11 @@
 import { dirname, resolve } from "node:path";
-import type { Collection, Embedder, World } from "../core/core.ts";
-import { realPath } from "../host/paths.ts";
-import { isAcceptedHere, openSettings, type ProjectSettings } from "./project.ts";
-import { projectCollection } from "./project_collection.ts";
-import { projectEmbedder } from "./models.ts";
+import type { Collection, Embedder, World } from "../../core/core.ts";
+import { realPath } from "../../host/paths.ts";
+import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
+import { projectCollection } from "../../project/project_collection.ts";
+import { projectEmbedder } from "../../project/models.ts";
 import { rootFolder } from "./root_folder.ts";
-import { createWorld } from "./world.ts";
+import { createWorld } from "../../project/world.ts";
 
 /** How a collection is opened. */
 export interface OpenCollectionOptions {

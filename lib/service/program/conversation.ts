@@ -1,5 +1,5 @@
 // A conversation of a program: its options as what the conversation meets.
-import { createCatalog } from "../catalog/catalog.ts";
+import { createCatalog } from "../../catalog/catalog.ts";
 import {
   type AnyGadget,
   type Clock,
@@ -8,30 +8,33 @@ import {
   toJson,
   toJsonObject,
   type World,
-} from "../core/core.ts";
-import { workingFolder } from "../host/paths.ts";
-import { memoryJournal } from "../journal/memory_journal.ts";
-import { newRunId } from "../journal/new_run.ts";
-import type { AgentFile } from "../parse/agent/agent.ts";
-import { parsePolicyFlags } from "../policy/policy_settings.ts";
+} from "../../core/core.ts";
+import { hostFiles } from "../../host/files/files.ts";
+import { workingFolder } from "../../host/paths.ts";
+import { memoryJournal } from "../../journal/memory_journal.ts";
+import { newRunId } from "../../journal/new_run.ts";
+import { type AgentFile, AgentFileError } from "../../parse/agent/agent.ts";
+import { readAgentFile } from "../../parse/agent/read.ts";
+import { parsePolicyFlags } from "../../policy/policy_settings.ts";
 import {
   type ConversationMeans,
   type ConversationModels,
   conversationSubRuns,
-} from "../run/conversation/work.ts";
-import { httpOfFetch, type ProgramFetch } from "../run/conversation/http_of_fetch.ts";
+} from "../../run/conversation/work.ts";
+import { httpOfFetch, type ProgramFetch } from "../../run/conversation/http_of_fetch.ts";
 import {
   type Conversation,
   type ConversationHome,
   LiveConversation,
-} from "../run/conversation/conversation.ts";
-import { builtInCatalog } from "./bounded_world.ts";
-import { setVariable } from "./conversation_means.ts";
-import { readyTools } from "./document/place.ts";
+} from "../../run/conversation/conversation.ts";
+import { builtInCatalog } from "../../project/bounded_world.ts";
+import { setVariable } from "../../project/conversation_means.ts";
+import { readyTools } from "../../project/document/place.ts";
 import { type ConversationModelFunction, modelOfFunction } from "./model_of_function.ts";
-import { conversationModels } from "./models.ts";
-import { isAcceptedHere, openSettings } from "./project.ts";
-import { createWorld } from "./world.ts";
+import { conversationModels } from "../../project/models.ts";
+import { isAcceptedHere, openSettings } from "../../project/project.ts";
+import { createWorld } from "../../project/world.ts";
+import { rootFolder } from "./root_folder.ts";
 
 /** Where conversations, their slots and their steps are kept. */
 export type Store = Journal;
@@ -175,4 +178,37 @@ function configuredModels(): ConversationModels {
 async function openModels(): Promise<ConversationModels> {
   const project = await openSettings();
   return conversationModels({ ...project, isAccepted: await isAcceptedHere(project) });
+}
+
+/**
+ * Reads an agent of conversations (conversations.md 1), as `openConversation` takes it.
+ *
+ * @param source a `*.agent.yml` file, as a path from the working folder or as a `file:` URL; or its text, with the name that messages give it
+ * @throws {AgentFileError} with everything that is wrong with the file, {FileError} when it cannot be read
+ *
+ * ```ts
+ * import { loadAgent } from "orrery";
+ *
+ * const text = `version: "0.1"
+ * structure:
+ *   id: hello
+ *   action: { id: main, message: { message: "Hello!" } }
+ * `;
+ * const agent = await loadAgent({ file: "hello.agent.yml", text });
+ * console.log(agent.id, agent.root.kind, agent.root.span.line); // => hello message 4
+ * ```
+ */
+export async function loadAgent(
+  source: string | URL | { readonly file: string; readonly text: string },
+): Promise<AgentFile> {
+  const { file, text } = typeof source === "string" || source instanceof URL ? await textOf(source) : source;
+  const { agent, problems } = await readAgentFile(text, { file });
+  if (agent === undefined) throw new AgentFileError(problems.filter(({ severity }) => severity === "error"));
+  return agent;
+}
+
+async function textOf(source: string | URL): Promise<{ readonly file: string; readonly text: string }> {
+  const path = rootFolder(source);
+  const text = await hostFiles({ root: workingFolder() }).readText(path);
+  return { file: typeof source === "string" ? source : path, text };
 }

@@ -1,23 +1,39 @@
 // A document that a program checks or runs: the options of the program as what the document meets.
-import { type AnyGadget, type Catalog, type Model, pathFromFolder, type World } from "../../core/core.ts";
+import {
+  type AnyGadget,
+  type Catalog,
+  type Model,
+  pathFromFolder,
+  type RunEvent,
+  type World,
+} from "../../core/core.ts";
 import { dirname, resolve } from "node:path";
 import { createCatalog } from "../../catalog/catalog.ts";
 import { type Config, DOCUMENT_LIMITS } from "../../catalog/config/config.ts";
-import { checkDocument } from "../../check/check_document.ts";
-import { type CheckedDocument, type DocumentCommandInput, maybeBlock } from "../../check/check_options.ts";
+import { checkDocument as checkedDocument } from "../../check/check_document.ts";
+import {
+  type CheckedDocument,
+  type DocumentCommandInput,
+  type FileProblem,
+  givenBlocks,
+  maybeBlock,
+  problemLine,
+} from "../../check/check_options.ts";
 import { defaultShell } from "../../host/commands/child.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
+import type { Budget } from "../../run/budget.ts";
+import { runDocumentFile } from "../../run/document/document.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
-import { boundedWorld, builtInCatalog, type DocumentWorld } from "../bounded_world.ts";
-import { modelProblem, modelsByName } from "../models.ts";
-import { isAcceptedHere, openCatalog, openSettings, type ProjectSettings } from "../project.ts";
-import { rootFolder } from "../root_folder.ts";
-import { NO_GRANTS, NOBODY } from "../trust/grants.ts";
-import { createWorld, scriptShell } from "../world.ts";
-import { DocumentBounds, documentGrants, worldGrants } from "./grants.ts";
-import { type DocumentHome, homeCheck, readyTools } from "./place.ts";
+import { boundedWorld, builtInCatalog, type DocumentWorld } from "../../project/bounded_world.ts";
+import { modelProblem, modelsByName } from "../../project/models.ts";
+import { isAcceptedHere, openCatalog, openSettings, type ProjectSettings } from "../../project/project.ts";
+import { rootFolder } from "./root_folder.ts";
+import { NO_GRANTS, NOBODY } from "../../project/trust/grants.ts";
+import { createWorld, scriptShell } from "../../project/world.ts";
+import { DocumentBounds, documentGrants, worldGrants } from "../../project/document/grants.ts";
+import { type DocumentHome, homeCheck, homeMeans, readyTools } from "../../project/document/place.ts";
 
 /** What a program says of a document: to check it, and to run it. */
 export interface DocumentOptions {
@@ -86,7 +102,7 @@ export async function openProgramDocument(
 export async function checkProgramDocument(
   { path, home, input, model }: CheckableDocument,
 ): Promise<CheckedDocument> {
-  return await checkDocument(path, { ...homeCheck(home), input, model });
+  return await checkedDocument(path, { ...homeCheck(home), input, model });
 }
 
 type Opened = Omit<ProgramDocument, "input" | "model">;
@@ -225,4 +241,134 @@ function blockOf(block: string, root: string): { readonly file: string; readonly
 /** What holds for a document of a program besides its own words. */
 export function programDefaults({ temperature, limits }: Config["documents"]): DocumentMeans["defaults"] {
   return { limits, temperature };
+}
+
+/** How a document is run. */
+export interface RunDocumentOptions extends DocumentOptions {
+  /** Where the result document is written: relative to the root of the `world`; without one, to the working folder. Default `none`. */
+  readonly out?: string;
+  /** What it may use up. Default: no bound. */
+  readonly budget?: Budget;
+  /** Aborts the run. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Checks a document, then runs it and tells what happens (documents.md, events.md). The file is not changed and, unless `out` names one,
+ * none is written: the last event is `run-end` with the `document` as the run left it, and as `value` what it returns, else the last
+ * answer of a model. Where an operation failed, its `status` is `failed`, and `error` says which and why. Leaving the loop early aborts
+ * the run.
+ *
+ * @param file relative to the root of the `world`; without one, to the working folder
+ * @throws {DocumentCheckError} before anything runs, with everything that is wrong; {TypeError} for a block of the input that is none;
+ * {ProblemsError} for mistakes in `orrery.yaml`
+ *
+ * ```ts
+ * import { fakeModel, memoryFiles, runDocument } from "orrery";
+ *
+ * const text = "# Question\n\nWhich colour has the sky?\n\n@llm\nprompt: Answer in one word.\nuse-header: \"# Answer\"\n";
+ * const world = { root: "/project", files: memoryFiles({ "sky.md": text }) };
+ * for await (const event of runDocument("sky.md", { world, model: fakeModel(["Blue."]) })) {
+ *   if (event.type !== "run-end") continue;
+ *   console.log(event.status, event.value); // => done Blue.
+ *   console.log(event.document?.endsWith("# Answer\nBlue.\n")); // => true
+ * }
+ * ```
+ */
+export function runDocument(
+  file: string | URL,
+  options: RunDocumentOptions = {},
+): AsyncIterable<RunEvent> {
+  return { [Symbol.asyncIterator]: () => eventsOf(file, options) };
+}
+
+async function* eventsOf(file: string | URL, options: RunDocumentOptions): AsyncGenerator<RunEvent> {
+  options.signal?.throwIfAborted();
+  await using opened = await openProgramDocument(file, options);
+  const { home, settings, write, model } = opened;
+  const { out = "none", budget = {}, signal, world } = options;
+  const means = homeMeans(home, {
+    wishes: {
+      defaults: programDefaults(settings),
+      showsOperations: settings.showsOperations,
+      budget,
+      limits: {},
+      model,
+    },
+    ...(out === "none" ? {} : {
+      result: async ({ text, depth }) => {
+        if (depth === 1) await write(out, text);
+      },
+    }),
+  });
+  yield* checkedEvents(opened, { means, signal, clock: world?.clock });
+}
+
+/** Checks a document and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */
+export async function* checkedEvents(
+  document: CheckableDocument,
+  run: Omit<Parameters<typeof runDocumentFile>[0], "document" | "input">,
+): AsyncGenerator<RunEvent> {
+  const { input, input: { prompt, values = {} } } = document;
+  const checked = await checkProgramDocument(document);
+  const { entry, problems } = checked;
+  if (entry === undefined || problems.some(({ severity }) => severity === "error")) {
+    throw new DocumentCheckError(problems);
+  }
+  const given = { text: givenBlocks(input, checked), values: new Map(Object.entries(values)), prompt };
+  yield* runDocumentFile({ ...run, document: entry, input: given });
+}
+
+/** How a document is checked. */
+export type CheckDocumentOptions = DocumentOptions;
+
+/**
+ * Finds everything that can be known to be wrong with a document before it runs, in its own text and in what it imports and runs
+ * (documents.md 1.2): errors, which keep it from running, and warnings. Nothing is run and no file is written.
+ *
+ * @param file relative to the root of the `world`; without one, to the working folder
+ * @throws {TypeError} for a block of the input that is none, {ProblemsError} for mistakes in `orrery.yaml`
+ *
+ * ```ts
+ * import { checkDocument, memoryFiles } from "orrery";
+ *
+ * const text = "# Plan\n\n@llm\npromt: Go on.\n";
+ * const world = { root: "/project", files: memoryFiles({ "plan.md": text }) };
+ * for (const { file, line, column, severity, message } of await checkDocument("plan.md", { world })) {
+ *   console.log(`${file}:${line}:${column}: ${severity}: ${message}`);
+ * }
+ * // => plan.md:4:1: error: @llm has no parameter "promt" (did you mean "prompt"?)
+ * ```
+ */
+export async function checkDocument(
+  file: string | URL,
+  options: CheckDocumentOptions = {},
+): Promise<readonly FileProblem[]> {
+  await using document = await openProgramDocument(file, options);
+  return (await checkProgramDocument(document)).problems;
+}
+
+/**
+ * A document cannot be run: what is wrong was found before anything ran. The message has a line for each error.
+ *
+ * ```ts
+ * import { DocumentCheckError, memoryFiles, runDocument } from "orrery";
+ *
+ * const world = { root: "/project", files: memoryFiles({ "plan.md": "@shell\nprompt: date\n" }) };
+ * try {
+ *   for await (const event of runDocument("plan.md", { world })) console.log(event.type);
+ * } catch (error) {
+ *   if (error instanceof DocumentCheckError) console.log(error.problems[0]?.message);
+ * } // => @shell needs run permission (--allow-run)
+ * ```
+ */
+export class DocumentCheckError extends Error {
+  override readonly name = "DocumentCheckError";
+  /** Errors and warnings: by file, the document itself first, and by line. */
+  readonly problems: readonly FileProblem[];
+
+  constructor(problems: readonly FileProblem[]) {
+    super(problems.filter(({ severity }) => severity === "error").map(problemLine).join("\n"));
+    this.problems = problems;
+  }
 }

@@ -7,10 +7,10 @@ import {
   ModelError,
   type ModelPart,
   type ModelRequest,
-} from "../core/core.ts";
-import { portModel } from "../models/port_model.ts";
-import type { AskedModel, ConversationModels } from "../run/conversation/work.ts";
-import { shown } from "../schema/issue.ts";
+} from "../../core/core.ts";
+import { portModel } from "../../models/port_model.ts";
+import type { AskedModel, ConversationModels } from "../../run/conversation/work.ts";
+import { shown } from "../../schema/issue.ts";
 
 /** What a conversation asks a program's own model. */
 export interface ConversationModelRequest extends AskedModel {
