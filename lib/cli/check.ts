@@ -10,6 +10,7 @@ import { counted } from "../render/run_tally.ts";
 import { type ProblemRule, problemsGithub, problemsSarif, type ToldProblem } from "../render/problems.ts";
 import { checkFiles } from "../service/check/check.ts";
 import type { Kind } from "../service/kinds/kind.ts";
+import { kindOfTests } from "../service/kinds/kinds.ts";
 import { CheckPlaces } from "../service/check/places.ts";
 import { CheckReport, type ReportedProblem, toldProblem } from "../service/check/report.ts";
 import { type CheckFlags, checkTargets } from "../service/check/targets.ts";
@@ -21,8 +22,6 @@ import { grantsOf } from "./flags/grants.ts";
 import { interruptible } from "./run/around.ts";
 import { blockOf } from "./run/document/once.ts";
 import { stdinText } from "./run/source.ts";
-import { readConversationTests } from "./test/conversation_file.ts";
-import { readDocumentTests } from "./test/document.ts";
 import { helpFile } from "./help.ts";
 import { jsonPage } from "./page.ts";
 
@@ -52,8 +51,10 @@ export async function check(
     const text = await hostFiles({ root: cwd }).readText(path);
     report.file(path, text);
     await report.cutValues(text, { path, kind: "test" });
-    const read = /\.document-test\./.test(path) ? readDocumentTests : readConversationTests; // as before they run
-    await report.unlessProblems<unknown>(read({ text, file: path, path }), [cwd], "test");
+    const tests = await kindOfTests(path, kinds)?.test?.();
+    if (tests !== undefined) {
+      await report.unlessProblems(tests.read({ text, file: path, path }), [cwd], "test");
+    }
   }
   return await writeReport(report, { flags, terminal, cwd });
 }

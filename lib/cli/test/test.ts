@@ -1,39 +1,24 @@
-import { join, relative, resolve } from "node:path";
-import { messageOf, ProblemsError, SourceError, type Span } from "../../core/core.ts";
+import { dirname, join, relative, resolve } from "node:path";
+import { messageOf, ProblemsError, SourceError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { keepStdout } from "../../project/trust/grants.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
+import type { FileTest, Kind } from "../../service/kinds/kind.ts";
+import { kindOfTests, testEndings } from "../../service/kinds/kinds.ts";
 import { walkFiles } from "../../service/project_files.ts";
+import type { TestFailure } from "../../service/test/field.ts";
+import { type TestProject, TestProjects } from "../../service/test/project.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { strayErrorText } from "../report_failure.ts";
 import { interruptible } from "../run/around.ts";
-import { conversationTests } from "./conversation.ts";
-import { documentTests } from "./document.ts";
-import type { TestFailure, TestSource } from "./field.ts";
-import { TestProjects } from "./tested.ts";
 import { warningsTo } from "../page.ts";
 
 // `orrery test FILE...`: tests that are kept as files. Nothing of the project is touched, and no provider is asked.
 
-/** A test that was read. */
-export interface FileTest {
-  readonly name: string;
-  /** Where it stands. */
-  readonly span: Span;
-  /** Runs it; gives what is not as expected. */
-  run(): Promise<readonly TestFailure[]>;
-}
-
-type Reader = (source: TestSource, projects: TestProjects) => Promise<readonly FileTest[]>;
-
-/** What kinds of tests there are, by the ends of their files' names. */
-const KINDS: readonly (readonly [ending: string, read: Reader])[] = [
-  [".document-test", documentTests],
-  [".conversation-test", conversationTests],
-];
+/** A test, and the project that its file belongs to. */
+type PlacedTest = readonly [test: FileTest, project: TestProject];
 
 /** What a test came to. */
 interface TestOutcome {
@@ -46,24 +31,20 @@ interface TestOutcome {
 export async function test(
   { words, flags }: ParsedCommand<typeof COMMANDS.test>,
   terminal: Terminal,
+  kinds: readonly Kind[],
 ): Promise<number> {
   const { signal } = interruptible(terminal);
-  keepStdout(flags);
   const warn = warningsTo(terminal);
   // Of a module that was loaded: what it does later nobody waits for.
   using _stray = terminal.onStrayError((error) => warn(strayErrorText(error, workingFolder())));
-  await using projects = new TestProjects({
-    flags,
-    signal,
-    notice: warn,
-  });
-  const tests = await readTests(words, projects);
+  await using projects = new TestProjects({ flags, signal, notice: warn });
+  const tests = await readTests(words, { kinds, projects });
   const outcomes: TestOutcome[] = [];
-  for (const each of tests) {
+  for (const [test, project] of tests) {
     const begunAt = performance.now();
-    const failures = await failuresOf(each);
+    const failures = await failuresOf(test, project);
     if (signal.aborted) return EXIT.interrupted;
-    const outcome = { test: each, failures, ms: Math.round(performance.now() - begunAt) };
+    const outcome = { test, failures, ms: Math.round(performance.now() - begunAt) };
     outcomes.push(outcome);
     if (!flags.json) await terminal.stdout.write(testLines(outcome, flags.quiet));
   }
@@ -77,23 +58,31 @@ export async function test(
   return failed > 0 ? EXIT.failed : EXIT.ok;
 }
 
-async function failuresOf(test: FileTest): Promise<readonly TestFailure[]> {
+async function failuresOf(test: FileTest, project: TestProject): Promise<readonly TestFailure[]> {
   try {
-    return await test.run();
+    return await test.run(project);
   } catch (error) {
     return [{ what: "run", span: test.span, message: messageOf(error) }];
   }
 }
 
-async function readTests(words: readonly string[], projects: TestProjects): Promise<readonly FileTest[]> {
+async function readTests(
+  words: readonly string[],
+  { kinds, projects }: { readonly kinds: readonly Kind[]; readonly projects: TestProjects },
+): Promise<readonly PlacedTest[]> {
   const cwd = workingFolder();
-  const named = (await testFiles(words, cwd)).map((file) => ({ file, read: readerOf(file) }));
-  const tests: FileTest[] = [];
+  const named = (await testFiles(words, { cwd, kinds })).map((file) => ({
+    file,
+    load: testsOf(file, kinds),
+  }));
+  const tests: PlacedTest[] = [];
   const problems: SourceError[] = [];
-  for (const { file, read } of named) {
+  for (const { file, load } of named) {
     const text = await hostFiles({ root: cwd }).readText(file);
+    const path = resolve(cwd, file);
     try {
-      tests.push(...await read({ text, file, path: resolve(cwd, file) }, projects));
+      const project = await projects.of(dirname(path));
+      for (const test of await (await load()).read({ text, file, path })) tests.push([test, project]);
     } catch (error) {
       if (error instanceof SourceError) problems.push(error);
       else if (error instanceof ProblemsError) problems.push(...error.problems);
@@ -105,7 +94,10 @@ async function readTests(words: readonly string[], projects: TestProjects): Prom
 }
 
 /** A file is itself, a folder all tests below it. @throws {UsageError} with every folder that has none, {FileError} for one that cannot be looked into */
-async function testFiles(words: readonly string[], cwd: string): Promise<readonly string[]> {
+async function testFiles(
+  words: readonly string[],
+  { cwd, kinds }: { readonly cwd: string; readonly kinds: readonly Kind[] },
+): Promise<readonly string[]> {
   const found = new Set<string>();
   const empty: string[] = [];
   for (const word of words) {
@@ -114,7 +106,7 @@ async function testFiles(words: readonly string[], cwd: string): Promise<readonl
       found.add(word);
       continue;
     }
-    const isWanted = (name: string) => maybeReaderOf(name) !== undefined;
+    const isWanted = (name: string) => kindOfTests(name, kinds) !== undefined;
     const paths = await walkFiles(folder, { files: hostFiles({ root: cwd }), isWanted });
     if (paths.length === 0) empty.push(`There are no tests in ${JSON.stringify(word)}`);
     for (const path of paths) found.add(join(word, relative(folder, path)));
@@ -123,17 +115,14 @@ async function testFiles(words: readonly string[], cwd: string): Promise<readonl
   return [...found];
 }
 
-function maybeReaderOf(file: string): Reader | undefined {
-  return KINDS.find(([ending]) => [".yml", ".yaml"].some((yaml) => file.endsWith(ending + yaml)))?.[1];
-}
-
-/** @throws {UsageError} for a file of no kind */
-function readerOf(file: string): Reader {
-  const reader = maybeReaderOf(file);
-  if (reader !== undefined) return reader;
-  const endings = KINDS.map(([ending]) => `${ending}.yml`).join(" or ");
+/** What reads the tests of a file. @throws {UsageError} for a file of no kind */
+function testsOf(file: string, kinds: readonly Kind[]): NonNullable<Kind["test"]> {
+  const { test } = kindOfTests(file, kinds) ?? {};
+  if (test !== undefined) return test;
   throw new UsageError(
-    `${JSON.stringify(file)} is no test: tests are files whose names end with ${endings}`,
+    `${JSON.stringify(file)} is no test: tests are files whose names end with ${
+      testEndings(kinds).join(" or ")
+    }`,
     "test",
   );
 }

@@ -35,7 +35,7 @@ export function promptCalls(
     /** The prompt that the run itself asks. */
     readonly within?: string;
   } = {},
-): Containers {
+): Required<Pick<Containers, "prompt">> {
   const chains = new CallChains("dialog[", within === undefined ? [] : [within]);
   let opened: Promise<CalledPrompts> | undefined;
   return {

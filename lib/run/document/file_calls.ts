@@ -19,7 +19,9 @@ import { notedTools } from "../turn/offered.ts";
  *
  * @param open gives what the document of a call works with; each has means of its own, since each has bounds of its own
  */
-export function fileCalls(open: (call: ContainerCall) => Promise<DocumentMeans>): Containers {
+export function fileCalls(
+  open: (call: ContainerCall) => Promise<DocumentMeans>,
+): Required<Pick<Containers, "document">> {
   const chains = new CallChains<DocumentFile>("op[");
   return {
     async document(call) {

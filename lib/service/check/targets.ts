@@ -1,6 +1,6 @@
 import type { MergeMode } from "../../parse/document/operation.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { fileWords, kindOfFile } from "../kinds/kinds.ts";
+import { fileWords, kindOfFile, kindOfTests, testEndings } from "../kinds/kinds.ts";
 import type { CheckReport } from "./report.ts";
 import { basename, dirname, relative, resolve } from "node:path";
 import { FileError, type Files } from "../../core/core.ts";
@@ -63,7 +63,6 @@ export class CheckTargets {
 const OTHERS = [
   ["settings", /^(orrery\.yaml|\.mcp\.json)$/],
   ["collections", /\.(collection|module)\.ya?ml$/i],
-  ["tests", /\.(conversation|document)-test\.ya?ml$/],
 ] as const;
 
 /** Where names are looked for. */
@@ -101,7 +100,7 @@ function otherKind(word: string, kinds: readonly Kind[]): string {
   return `Cannot check ${JSON.stringify(word)}: expected ${
     fileWords(kinds).join(", ")
   }, a collection (.collection.yml), ` +
-    "tests (.conversation-test.yml, .document-test.yml), orrery.yaml or a folder";
+    `tests (${testEndings(kinds).toSorted().join(", ")}), orrery.yaml or a folder`;
 }
 
 async function addFolder(
@@ -130,6 +129,7 @@ function setOf(
   const name = basename(path);
   const other = OTHERS.find(([, fits]) => fits.test(name));
   if (other !== undefined) return targets[other[0]];
+  if (kindOfTests(name, kinds) !== undefined) return targets.tests;
   const kind = kindOfFile(name, kinds) ??
     (how === "named" ? kinds.find(({ file }) => file?.isResult?.(name)) : undefined);
   return kind && targets.of(kind)[how];

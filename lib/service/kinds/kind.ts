@@ -1,11 +1,13 @@
 // What a kind of file and of run is: everything that commands and the service do with one goes through its row of the table (`kinds.ts`). A row
 // is light; what does the work is loaded when it is wanted, since how fast a run starts counts.
-import type { RunStart } from "../../core/core.ts";
+import type { JsonObject, RunStart, Span } from "../../core/core.ts";
 import type { CheckedFiles, CheckOptions } from "../check/targets.ts";
 import type { PlacedProblem } from "../check/report.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import type { CallGraph } from "../../render/graph/graph.ts";
 import type { StartRun } from "../service.ts";
+import type { TestFailure, TestSource } from "../test/field.ts";
+import type { TestProject } from "../test/project.ts";
 import type { BegunRun, ReadyRun, ShownResult, StartPlace } from "../start/ready_run.ts";
 
 /** A kind of file and of run. What it has no way to do, such as to be drawn, it leaves out. */
@@ -24,6 +26,8 @@ export interface Kind {
   readonly list?: () => Promise<KindLists>;
   /** What is wrong with its files. */
   readonly check?: () => Promise<KindChecks>;
+  /** Tests of them, which stand in files whose names end with `.NAME-test.yml`. */
+  readonly test?: () => Promise<KindTests>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
   readonly goesOn?: (id: string) => string;
   /** What is seen of its runs while they go on. Default: what a model says meanwhile. */
@@ -55,6 +59,23 @@ export type FileWish = Extract<StartRun, { readonly kind: "file" }>;
 export interface KindChecks {
   /** Tells the report what is wrong with them, running nothing. */
   check(files: CheckedFiles, options: CheckOptions): Promise<void>;
+}
+
+/** A test that was read. */
+export interface FileTest {
+  readonly name: string;
+  /** Where it stands. */
+  readonly span: Span;
+  /** Runs it; gives what is not as expected. */
+  run(project: TestProject): Promise<readonly TestFailure[]>;
+}
+
+/** How files of tests are read. */
+export interface KindTests {
+  /** Their JSON Schema: it says what fits, to editors and to whoever reads them. */
+  schema(): JsonObject;
+  /** The tests of a file. @throws {ProblemsError} with everything that is wrong with it, by file, line and column */
+  read(source: TestSource): Promise<readonly FileTest[]>;
 }
 
 /** A file that is looked at. */

@@ -15,6 +15,17 @@ export function kindOfFile(path: string, kinds: readonly Kind[]): Kind | undefin
   return kinds.find(({ file }) => file?.is(basename(path)));
 }
 
+/** The kind whose tests are in a file, by its name. */
+export function kindOfTests(path: string, kinds: readonly Kind[]): Kind | undefined {
+  const [, name] = /\.(\w+)-test\.ya?ml$/.exec(path) ?? [];
+  return kinds.find((kind) => kind.name === name && kind.test !== undefined);
+}
+
+/** How the names of files of tests end. */
+export function testEndings(kinds: readonly Kind[]): readonly string[] {
+  return kinds.flatMap(({ name, test }) => test === undefined ? [] : `.${name}-test.yml`);
+}
+
 /** "a document" */
 export function aFile({ word }: KindFiles): string {
   return `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;

@@ -4,6 +4,7 @@ import { boundedGuarded, boundedWorld, catalogInWorld } from "../../project/boun
 import { DocumentBounds } from "../../project/document/grants.ts";
 import { type DocumentHome, homeMeans, placeHome } from "../../project/document/place.ts";
 import { modelsByName } from "../../project/models.ts";
+import type { ProjectSettings } from "../../project/project.ts";
 import { openPrompts } from "../../project/prompt_index.ts";
 import { programDefaults } from "../program/document.ts";
 import { catalogTools } from "../../run/turn/offered.ts";
@@ -24,26 +25,31 @@ export function openPromptCalls(options: PromptCallsOptions): Containers {
   };
 }
 
+/** The prompts of a project, each with its agent. */
+export async function projectPrompts(
+  root: string,
+  trustsCode: boolean,
+): Promise<Pick<CalledPrompts, "registry" | "problems" | "agentOf">> {
+  const { registry, problems } = await openPrompts(root, { trustsCode });
+  return {
+    registry,
+    problems,
+    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
+  };
+}
+
 async function calledPrompts(options: PromptCallsOptions): Promise<CalledPrompts> {
   const { limits: { timeoutMs, resultBytes }, stop } = options;
   const { project, accepted, grants } = await options.place();
   const { root, config } = project;
-  const { registry, problems } = await openPrompts(root, {
-    trustsCode: grants.flags["trust-code"] === true,
-  });
   const models = modelsByName({ ...project, isAccepted: accepted, settings: grants.settings });
   const tools = catalogTools(() => Promise.resolve(options.catalog));
   return {
-    registry,
-    problems,
+    ...await projectPrompts(root, grants.flags["trust-code"] === true),
     tools: stop === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, stop) },
     wake: stop,
     budget: options.budget ?? budgetWithin(config.limits, {}),
-    calls: {
-      timeoutMs,
-      resultBytes,
-    },
-    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
+    calls: { timeoutMs, resultBytes },
     modelOf: calledModels(options, models),
   };
 }
@@ -73,7 +79,7 @@ type Place = Awaited<ReturnType<PromptCallsOptions["place"]>>;
 /** Each call has bounds of its own, since documents run side by side. */
 function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
   const { project, accepted, grants } = place;
-  const { root, config } = project;
+  const { root } = project;
   const bounds = new DocumentBounds(root);
   const against: Parameters<typeof boundedWorld>[1] = (request) => bounds.against(request);
   const world = options.world === undefined
@@ -88,13 +94,18 @@ function meansOf(options: PromptCallsOptions, place: Place): DocumentMeans {
     catalog: catalogInWorld(options.catalog, world),
     world: stoppable(world, options.stop),
   });
-  return homeMeans(asCalled(home, options), {
-    wishes: {
-      defaults: programDefaults(config.documents),
-      showsOperations: config.documents.showsOperations,
-      budget: options.budget ?? budgetWithin(config.limits, {}),
-      limits: options.limits,
-    },
+  return calledMeans(asCalled(home, options), project, options);
+}
+
+/** The same for the engine, with what the project says. */
+export function calledMeans(
+  home: DocumentHome,
+  { config: { documents, limits: within } }: Pick<ProjectSettings, "config">,
+  { budget = budgetWithin(within, {}), limits }: Pick<PromptCallsOptions, "budget" | "limits">,
+): DocumentMeans {
+  const { showsOperations } = documents;
+  return homeMeans(home, {
+    wishes: { defaults: programDefaults(documents), showsOperations, budget, limits },
   });
 }
 

@@ -13,5 +13,6 @@ export const conversation = {
   show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
   list: (): Promise<typeof import("./look.ts")> => import("./look.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
+  test: (): Promise<typeof import("./test.ts")> => import("./test.ts" as string),
   goesOn: () => "is a conversation, which goes on with a message or with retry",
 } satisfies Kind;

@@ -15,5 +15,6 @@ export const document: Kind = {
   show: (): Promise<typeof import("./show.ts")> => import("./show.ts" as string),
   list: (): Promise<typeof import("./look.ts")> => import("./look.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
+  test: (): Promise<typeof import("./test.ts")> => import("./test.ts" as string),
   seen: "operations",
 };

@@ -1,59 +1,62 @@
 // `*.document-test.yml`: documents with what they are given, what a model says, and what is to come of it.
 import {
   type Json,
+  type JsonObject,
   type ModelRequest,
   overlayFiles,
   pathFromFolder,
   type Shell,
   systemClock,
   wrappedModel,
-} from "../../core/core.ts";
+} from "../../../core/core.ts";
 import { dirname, join, relative, resolve } from "node:path";
-import type { DocumentCommandInput } from "../../check/check_options.ts";
-import { LiveDocument } from "../../document/live_document.ts";
-import { nodeBodies } from "../../document/live_node.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { realPath } from "../../host/paths.ts";
-import { hostShell } from "../../host/commands/shell.ts";
-import { copyFile, temporaryFolder } from "../../host/files/private_folder.ts";
-import { scriptModel } from "../../models/script.ts";
-import { parseDocument } from "../../parse/document/document.ts";
-import { createPolicy } from "../../policy/policy.ts";
-import { parsePolicyFlags } from "../../policy/policy_settings.ts";
-import type { DocumentWorld } from "../../project/bounded_world.ts";
-import { DocumentCheckError } from "../../service/program/document.ts";
-import { resultText } from "../../render/shown_text.ts";
-import { walkFiles } from "../../service/project_files.ts";
-import { type TestFailure, TestField, type TestSource } from "./field.ts";
-import { documentTestSchema } from "./schema.ts";
-import type { FileTest } from "./test.ts";
-import { runTestedDocument, type TestProject, type TestProjects } from "./tested.ts";
+import type { DocumentCommandInput } from "../../../check/check_options.ts";
+import { LiveDocument } from "../../../document/live_document.ts";
+import { nodeBodies } from "../../../document/live_node.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { realPath } from "../../../host/paths.ts";
+import { hostShell } from "../../../host/commands/shell.ts";
+import { copyFile, temporaryFolder } from "../../../host/files/private_folder.ts";
+import { scriptModel } from "../../../models/script.ts";
+import { parseDocument } from "../../../parse/document/document.ts";
+import { createPolicy } from "../../../policy/policy.ts";
+import { parsePolicyFlags } from "../../../policy/policy_settings.ts";
+import type { DocumentWorld } from "../../../project/bounded_world.ts";
+import { DocumentCheckError } from "../../program/document.ts";
+import { resultText } from "../../../render/shown_text.ts";
+import { walkFiles } from "../../project_files.ts";
+import { type TestFailure, TestField, type TestSource } from "../../test/field.ts";
+import {
+  fileOf,
+  list,
+  mapping,
+  name,
+  pattern,
+  ref,
+  reply,
+  said,
+  text,
+  texts,
+  wanted,
+} from "../../test/schema.ts";
+import { runTestedDocument, type TestProject } from "../../test/project.ts";
+import type { FileTest } from "../kind.ts";
 
 /** The tests of a `*.document-test.yml`. @throws {ProblemsError} with everything that is wrong with it */
-export async function documentTests(
-  source: TestSource,
-  projects: TestProjects,
-): Promise<readonly FileTest[]> {
-  const folder = dirname(source.path);
-  const project = await projects.of(folder);
-  const file = await readDocumentTests(source);
-  return file.at("tests").items().map((test) => ({
-    name: test.at("name").text() ?? "",
-    span: test.span,
-    run: async () => compared(await outcomeOf(test, { file, project, folder }), test),
-  }));
-}
-
-/** Reads all tests of a file. @throws {ProblemsError} with everything that is wrong with it, by file, line and column */
-export async function readDocumentTests(source: TestSource): Promise<TestField> {
-  const file = await TestField.read(source, documentTestSchema());
+export async function read(source: TestSource): Promise<readonly FileTest[]> {
+  const file = await TestField.read(source, schema());
   for (const test of file.at("tests").items()) {
     const isGiven = test.at("document").isThere || file.at("document").isThere;
     if (!isGiven) test.problem("Expected a document: the file that is tested");
     for (const reply of test.at("model").items()) reply.reply();
   }
   file.throwProblems();
-  return file;
+  return file.at("tests").items().map((test) => ({
+    name: test.at("name").text() ?? "",
+    span: test.span,
+    run: async (project) =>
+      compared(await outcomeOf(test, { file, project, folder: dirname(source.path) }), test),
+  }));
 }
 
 /** What a document came to. */
@@ -254,4 +257,62 @@ function scriptedShell(commands: readonly TestField[]): Shell {
       return Promise.resolve({ exitCode, stdout, stderr: "", truncated: false, dropped: 0, stopped: false });
     },
   };
+}
+
+/** The JSON Schema of `*.document-test.yml`. */
+export function schema(): JsonObject {
+  return fileOf("Tests of executable documents", {
+    document: said(text, "The document that is tested, relative to this file."),
+    files: said(texts, "Files of all tests, over those of the project: path to text."),
+  }, {
+    test: mapping({
+      name,
+      document: said(text, "Another document than that of the file."),
+      files: said(texts, "More files, over those of all tests."),
+      input: {
+        description: "What the document is given.",
+        ...mapping({
+          prompt: said(text, "As --prompt."),
+          values: said(texts, "As --input: name to value."),
+          blocks: list({ ...text, pattern: ".#." }, "As --block: notes.md#summary."),
+        }),
+      },
+      model: list(ref("reply"), "What the model says, in order: replies as those of script/FILE."),
+      commands: list(
+        ref("command"),
+        "What the commands of @shell give, in order, in place of running them.",
+      ),
+      allow: list(
+        { enum: ["write", "run"] },
+        "What the document may do. Real commands run in a copy of the project.",
+      ),
+      expect: said(ref("expect"), "What is to come of the document."),
+    }, ["name", "expect"]),
+    reply: mapping({
+      ...reply,
+      delayMs: said({ type: "integer", minimum: 0 }, "Milliseconds before each piece. Default 0."),
+      when: said(pattern, "A regular expression: the last message must match."),
+      repeat: said({ type: "boolean" }, "It is never used up. Default false."),
+    }),
+    command: mapping({
+      when: said(pattern, "A regular expression: the script must match."),
+      output: said(text, "What it prints."),
+      exit: said({ type: "integer" }, "The exit code. Default 0."),
+    }),
+    expect: mapping({
+      exit: said({ enum: [0, 1, 2] }, "Default 0, or anything else where an error is expected."),
+      error: said(wanted, "What is told of the failure."),
+      value: said({ anyOf: [wanted, { type: "null" }] }, "What the run gives; null: nothing."),
+      result: said(wanted, "The whole result document."),
+      blocks: {
+        type: "object",
+        additionalProperties: wanted,
+        description: "By reference, without their heading lines.",
+      },
+      messages: list(
+        list(mapping({ system: wanted, user: wanted, assistant: wanted, tool: wanted })),
+        "Of each model call, in order: a list of ROLE: TEXT.",
+      ),
+    }),
+  });
 }

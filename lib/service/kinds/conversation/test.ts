@@ -1,5 +1,4 @@
-import { dirname } from "node:path";
-import { slotKey, slotPath } from "../../conversation/slots.ts";
+import { slotKey, slotPath } from "../../../conversation/slots.ts";
 import {
   canonicalJson,
   type Journal,
@@ -11,45 +10,38 @@ import {
   overlayFiles,
   systemClock,
   wrappedModel,
-} from "../../core/core.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { memoryJournal } from "../../journal/memory_journal.ts";
-import { newRunId } from "../../journal/new_run.ts";
-import { scriptModel } from "../../models/script.ts";
-import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";
-import { boundedWorld, catalogInWorld } from "../../project/bounded_world.ts";
-import { readyTools } from "../../project/document/place.ts";
-import { projectCollection } from "../../project/project_collection.ts";
-import { textDiff } from "../../render/text_diff.ts";
-import type { ContainerCall, Containers } from "../../run/calls/container.ts";
-import { type Conversation, LiveConversation } from "../../run/conversation/conversation.ts";
-import { httpOfFetch, type ProgramFetch } from "../../run/conversation/http_of_fetch.ts";
+} from "../../../core/core.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { memoryJournal } from "../../../journal/memory_journal.ts";
+import { newRunId } from "../../../journal/new_run.ts";
+import { scriptModel } from "../../../models/script.ts";
+import { type AgentTree, agentTree } from "../../../parse/agent/tree.ts";
+import { boundedWorld, catalogInWorld } from "../../../project/bounded_world.ts";
+import { readyTools } from "../../../project/document/place.ts";
+import { projectCollection } from "../../../project/project_collection.ts";
+import { textDiff } from "../../../render/text_diff.ts";
+import type { ContainerCall, Containers } from "../../../run/calls/container.ts";
+import { type Conversation, LiveConversation } from "../../../run/conversation/conversation.ts";
+import { httpOfFetch, type ProgramFetch } from "../../../run/conversation/http_of_fetch.ts";
 import {
   type AskedModel,
   type ConversationMeans,
   type ConversationModels,
   conversationSubRuns,
-} from "../../run/conversation/work.ts";
-import {
-  readConversationTests,
-  type RepliesByStep,
-  requestKey,
-  type TestConversation,
-} from "./conversation_file.ts";
-import { linesOf, type TestFailure, type TestField, type TestSource } from "./field.ts";
-import type { FileTest } from "./test.ts";
-import { testedContainers, type TestProject, type TestProjects } from "./tested.ts";
+} from "../../../run/conversation/work.ts";
+import { readConversationTests, type RepliesByStep, requestKey, type TestConversation } from "./test_file.ts";
+import { linesOf, type TestFailure, type TestField, type TestSource } from "../../test/field.ts";
+import { type TestedContainers, testedContainers, type TestProject } from "../../test/project.ts";
+import type { FileTest } from "../kind.ts";
+
+export { schema } from "./test_file.ts";
 
 /** The tests of a `*.conversation-test.yml`. @throws {ProblemsError} */
-export async function conversationTests(
-  source: TestSource,
-  projects: TestProjects,
-): Promise<readonly FileTest[]> {
-  const project = await projects.of(dirname(source.path));
+export async function read(source: TestSource): Promise<readonly FileTest[]> {
   return (await readConversationTests(source)).map(({ field, conversations }) => ({
     name: field.at("name").text() ?? "",
     span: field.span,
-    run: async () => {
+    run: async (project) => {
       const store = memoryJournal();
       for (const [index, conversation] of conversations.entries()) {
         const before = conversations.length === 1 ? "" : `conversation ${index + 1}, `;
@@ -418,18 +410,18 @@ function leftOver({ replies, answers }: TestConversation, uses: Uses): readonly 
 /** Prompts and documents that run inside of a conversation, each with what is made for the step in which it runs. */
 function stepContainers(
   tree: AgentTree,
-  containersOf: (step: string) => Containers,
+  containersOf: (step: string) => TestedContainers,
 ): Containers {
-  const made = new Map<string, Containers>();
-  const find = (call: ContainerCall): Containers => {
+  const made = new Map<string, TestedContainers>();
+  const find = (call: ContainerCall): TestedContainers => {
     const step = stepOf(call, tree);
     let containers = made.get(step);
     if (containers === undefined) made.set(step, containers = containersOf(step));
     return containers;
   };
   return {
-    prompt: (call) => needed(find(call).prompt)(call),
-    document: (call) => needed(find(call).document)(call),
+    prompt: (call) => find(call).prompt(call),
+    document: (call) => find(call).document(call),
   };
 }
 
@@ -442,9 +434,4 @@ function stepOf({ keyPrefix }: ContainerCall, tree: AgentTree): string {
   const [step] = around.sort((a, b) => b.place.length - a.place.length);
   if (step === undefined) throw new Error(`${JSON.stringify(keyPrefix)} is in no step`);
   return step.id;
-}
-
-function needed<Contained>(contained: Contained | undefined): Contained {
-  if (contained === undefined) throw new Error("nothing can be run inside of this conversation");
-  return contained;
 }

@@ -5,8 +5,8 @@ import type { Catalog, Model, RunEvent, Secrets } from "../../core/core.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { boundedWorld, catalogInWorld, type DocumentWorld } from "../../project/bounded_world.ts";
 import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
-import { type DocumentHome, homeMeans, readyTools } from "../../project/document/place.ts";
-import { programDefaults } from "../../service/program/document.ts";
+import { keepStdout, NOBODY } from "../../project/trust/grants.ts";
+import { type DocumentHome, readyTools } from "../../project/document/place.ts";
 import {
   limitsOf,
   openCatalog,
@@ -14,17 +14,14 @@ import {
   openSettings,
   type ProjectSettings,
 } from "../../project/project.ts";
-import { openPrompts } from "../../project/prompt_index.ts";
-import { checkedEvents } from "../../service/program/document.ts";
+import { checkedEvents } from "../program/document.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
 import { scriptShell } from "../../project/world.ts";
 import type { Containers } from "../../run/calls/container.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
 import { fileCalls } from "../../run/document/file_calls.ts";
 import { promptCalls } from "../../run/agent/prompt_calls.ts";
-import { budgetWithin } from "../../service/input/budget.ts";
-import { promptAgent, withProjectText } from "../../service/kinds/prompt/open.ts";
-import { nobody } from "../run/around.ts";
+import { calledMeans, projectPrompts } from "../start/open_calls.ts";
 
 /** What documents meet in a test. */
 export interface TestedPlace {
@@ -52,8 +49,11 @@ export function runTestedDocument(tested: TestedDocument): AsyncGenerator<RunEve
   });
 }
 
+/** What runs prompts and documents in a test. */
+export type TestedContainers = Required<Omit<Containers, "callee">>;
+
 /** Prompts and documents that something else than a document runs. */
-export function testedContainers(tested: TestedPlace): Containers {
+export function testedContainers(tested: TestedPlace): TestedContainers {
   return containersOf(homeOf(tested), tested);
 }
 
@@ -77,28 +77,18 @@ function homeOf({ world: given, project, model }: TestedPlace): DocumentHome {
 }
 
 function meansOf(home: DocumentHome, { project: { settings } }: TestedPlace): DocumentMeans {
-  const { config } = settings;
-  return homeMeans(home, {
-    wishes: {
-      defaults: programDefaults(config.documents),
-      showsOperations: config.documents.showsOperations,
-      budget: budgetWithin(config.limits, {}),
-      limits: limitsOf(settings, {}),
-    },
-  });
+  return calledMeans(home, settings, { limits: limitsOf(settings, {}) });
 }
 
 /** Prompts and documents that tools run: in the same world, and the script answers there too. */
-function containersOf(home: DocumentHome, tested: TestedPlace): Containers {
+function containersOf(home: DocumentHome, tested: TestedPlace): TestedContainers {
   const { project: { settings, trustsCode }, model } = tested;
-  const { root } = settings;
   const { budget, calls } = meansOf(home, tested);
   const prompts = promptCalls(async () => ({
-    ...await openPrompts(root, { trustsCode }),
+    ...await projectPrompts(settings.root, trustsCode),
     tools: home.tools,
     budget,
     calls,
-    agentOf: async (prompt) => await withProjectText(promptAgent(prompt), { prompt, root }),
     modelOf: () => model,
   }));
   return { ...prompts, ...fileCalls(() => Promise.resolve(meansOf(homeOf(tested), tested))) };
@@ -130,6 +120,7 @@ export class TestProjects implements AsyncDisposable {
 
   constructor(options: TestProjectsOptions) {
     this.#options = options;
+    keepStdout(options.flags);
   }
 
   /** That of a folder. @throws {ProblemsError} for mistakes in its settings */
@@ -147,21 +138,19 @@ export class TestProjects implements AsyncDisposable {
   #project(settings: ProjectSettings): TestProject {
     const { flags, signal } = this.#options;
     const secrets = runSecrets({ config: settings.config, settings: NO_POLICY_FLAGS });
-    let opening: Promise<Catalog> | undefined;
+    const opening = { ...this.#options, flags: { ...flags, ephemeral: true }, user: NOBODY, secrets };
+    let catalog: Promise<Catalog> | undefined;
     return {
       settings,
       signal,
       secrets,
       trustsCode: flags["trust-code"] === true,
-      catalog: () => opening ??= this.#open(settings, secrets),
+      catalog: () => {
+        if (catalog === undefined) {
+          this.#catalogs.push(catalog = openCatalog(settings, opening).then(({ catalog }) => catalog));
+        }
+        return catalog;
+      },
     };
-  }
-
-  #open(settings: ProjectSettings, secrets: Secrets): Promise<Catalog> {
-    const flags = { ...this.#options.flags, ephemeral: true };
-    const opening = openCatalog(settings, { ...this.#options, flags, user: nobody, secrets })
-      .then(({ catalog }) => catalog);
-    this.#catalogs.push(opening);
-    return opening;
   }
 }

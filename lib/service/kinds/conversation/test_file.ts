@@ -2,17 +2,25 @@
 // or several that share the slots which outlive a conversation. What is around one, a file, a test and a conversation may each say: the
 // nearest counts.
 import { dirname, join, resolve } from "node:path";
-import { extractionNames } from "../../conversation/extraction.ts";
-import type { ConversationScope } from "../../conversation/slots.ts";
-import { didYouMean, FileError, isRecord, type Json, messageOf, SourceError } from "../../core/core.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { readReply, type ScriptReply } from "../../models/script_file.ts";
-import type { AgentFile, AgentStep } from "../../parse/agent/agent.ts";
-import { readAgentFile } from "../../parse/agent/read.ts";
-import { type AgentTree, agentTree } from "../../parse/agent/tree.ts";
-import { contextFile } from "../conversation/flags.ts";
-import { TestField, type TestSource } from "./field.ts";
-import { conversationTestSchema } from "./schema.ts";
+import { extractionNames } from "../../../conversation/extraction.ts";
+import type { ConversationScope } from "../../../conversation/slots.ts";
+import {
+  didYouMean,
+  FileError,
+  isRecord,
+  type Json,
+  type JsonObject,
+  messageOf,
+  SourceError,
+} from "../../../core/core.ts";
+import { hostFiles } from "../../../host/files/files.ts";
+import { readReply, type ScriptReply } from "../../../models/script_file.ts";
+import type { AgentFile, AgentStep } from "../../../parse/agent/agent.ts";
+import { readAgentFile } from "../../../parse/agent/read.ts";
+import { type AgentTree, agentTree } from "../../../parse/agent/tree.ts";
+import { contextFile } from "../../input/context_file.ts";
+import { TestField, type TestSource } from "../../test/field.ts";
+import { fileOf, list, mapping, name, ref, reply, said, text, texts, wanted } from "../../test/schema.ts";
 
 /** A test that was read. */
 export interface ConversationTest {
@@ -49,7 +57,7 @@ export interface RequestAnswers {
 
 /** Reads all tests of a file. @throws {ProblemsError} with everything that is wrong with it and its agents, by file, line and column */
 export async function readConversationTests(source: TestSource): Promise<readonly ConversationTest[]> {
-  const file = await TestField.read(source, conversationTestSchema());
+  const file = await TestField.read(source, schema());
   const problems: SourceError[] = [];
   const findAgent = agentsOf(source, problems);
   const tests: ConversationTest[] = [];
@@ -146,7 +154,7 @@ function checkTurns(turns: readonly TestField[], tree: AgentTree | undefined): v
 }
 
 function checkSeen(field: TestField, tree: AgentTree | undefined): void {
-  for (const key of ["saw-prompts", "saw-memory"]) {
+  for (const key of Object.keys(saw)) {
     for (const [step, list] of field.at(key).entries()) checkStep(step, list, tree, "key");
   }
 }
@@ -212,7 +220,7 @@ export type RepliesByStep = ReadonlyMap<
   readonly { readonly reply: ScriptReply; readonly field: TestField }[]
 >;
 
-const LONG_KEYS: readonly string[] = ["text", "chunks", "object", "error", "calls"];
+const LONG_KEYS = Object.keys(reply);
 
 /** Reads `model`. @param tree absent: of an agent that cannot be read */
 function readReplies(field: TestField, tree: AgentTree | undefined): RepliesByStep {
@@ -281,4 +289,114 @@ function refuseAmbiguous(field: TestField, step: AgentStep): void {
       JSON.stringify(step.id)
     } too: put the answer into object, as in { object: { ${name}: … } }`,
   );
+}
+
+const anyMapping = { type: "object" };
+const slots = {
+  type: "object",
+  description: "By destination.name; without a destination, of the conversation.",
+};
+const saw = {
+  "saw-prompts": said(ref("seen"), "The prompts that a step's model was sent last, by step."),
+  "saw-memory": said(ref("seen"), "What of the conversation a step's model was sent last, by step."),
+};
+
+/** What a file, a test and a conversation may each say; the nearest counts. */
+const settings = {
+  agent: said(text, "The *.agent.yml that is tested, relative to this file."),
+  user: said(text, "Whose slots it has, as --user. Default: local."),
+  module: said(text, "As --module. Default: default."),
+  session: said(text, "As --session. Default: the id of the agent."),
+  context: {
+    description: "What preloaded slots come from, or a file with it, as --context.",
+    anyOf: [
+      text,
+      mapping({
+        user: anyMapping,
+        module: anyMapping,
+        session: anyMapping,
+        "user-config": anyMapping,
+        "user-context-log": anyMapping,
+      }),
+    ],
+  },
+  collection: said(text, "A *.collection.yml for retrievers. Default: that of the project."),
+  env: said(texts, "What ${env.NAME} stands for. The environment is not read."),
+  http: {
+    type: "object",
+    description: "What servers answer, by METHOD URL: one answer for every request, or a list, each once.",
+    propertyNames: { pattern: "^(GET|POST|PUT|DELETE) \\S+$" },
+    additionalProperties: { anyOf: [ref("answer"), list(ref("answer"))] },
+  },
+  steps: {
+    type: "integer",
+    minimum: 1,
+    description: "How many steps may run without a hold. Default: 250.",
+  },
+};
+
+const conversation = {
+  "slots-before": said(slots, `Set before the first step. ${slots.description}`),
+  model: {
+    type: "object",
+    description: "What models say: for each step its replies, in order, each once.",
+    additionalProperties: list(ref("reply")),
+  },
+  turns: { ...list(ref("turn"), "What is said, and what is to come of it."), minItems: 1 },
+  "slots-after": said(slots, `Behind the last turn. ${slots.description}`),
+  ...saw,
+};
+
+/** The JSON Schema of `*.conversation-test.yml`. */
+export function schema(): JsonObject {
+  const conversations = {
+    ...list(
+      ref("conversation"),
+      "Several, one after the other: what outlives a conversation is there in the next.",
+    ),
+    minItems: 1,
+  };
+  return fileOf("Tests of conversations", settings, {
+    test: {
+      ...mapping({ name, ...settings, ...conversation, conversations }, ["name"]),
+      if: { required: ["conversations"] },
+      then: { properties: Object.fromEntries(Object.keys(conversation).map((key) => [key, false])) },
+      else: { required: ["turns"] },
+    },
+    conversation: mapping({ ...settings, ...conversation }, ["turns"]),
+    turn: mapping({
+      say: said(text, "What the person says. Without it the first turn begins the conversation."),
+      retry: said({ type: "boolean" }, "Tries the step that failed again."),
+      expect: { description: "What the agent says: all of it, in order.", anyOf: [list(wanted), wanted] },
+      status: {
+        enum: ["held", "completed", "failed"],
+        description: "Whether it waits for the person, has come to its end, or a step failed.",
+      },
+      error: said(wanted, "Why it fails, or why the message is not taken."),
+      hold: { description: "The step, or the steps, at which it waits.", anyOf: [text, list(text)] },
+      slots: said(
+        slots,
+        `Behind the turn: values, null for none, or how a text is to be (contains, matches). ${slots.description}`,
+      ),
+      ...saw,
+    }),
+    reply: {
+      description: "Text; the answer of a step that asks for a form; or one of the mappings of script/FILE.",
+      anyOf: [text, mapping(reply), { type: ["object", "array", "number", "boolean"] }],
+    },
+    answer: mapping({
+      status: said({ type: "integer", minimum: 200, maximum: 599 }, "Default 200."),
+      type: said(text, "Content-Type. Default: by what is answered."),
+      headers: said(texts, "Headers of the answer."),
+      body: { description: "Text, or what is sent as JSON." },
+      events: list({}, "Server-sent events: the data of each, as text or as JSON."),
+      error: said(text, "There is no answer: why the connection failed. It is tried once more."),
+      sent: said(wanted, "The body of the request."),
+    }),
+    seen: {
+      type: "object",
+      description: "What the model of a step was sent last: a list of ROLE: TEXT.",
+      additionalProperties: list(mapping({ system: wanted, user: wanted, assistant: wanted })),
+    },
+  });
 }
