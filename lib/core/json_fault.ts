@@ -21,104 +21,96 @@ type State = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma-
  * only, in words that change with the version of V8; this is for the message after it has failed.
  */
 export function jsonProblem(text: string): JsonProblem | undefined {
-  const scanner = new Scanner(text);
-  let state: State | JsonProblem | undefined = "value";
-  while (typeof state === "string") state = scanner.step(state);
-  return state;
-}
-
-class Scanner {
-  readonly #text: string;
-  readonly #open: ("{" | "[")[] = [];
-  #offset = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
+  const open: ("{" | "[")[] = [];
+  let offset = 0;
 
   /** Reads one token; gives the next state, the problem, or undefined at the end of good JSON. */
-  step(state: State): State | JsonProblem | undefined {
-    this.#skip(BLANKS);
-    const character = this.#text[this.#offset];
+  function step(state: State): State | JsonProblem | undefined {
+    skip(BLANKS);
+    const character = text[offset];
     switch (state) {
       case "value":
       case "value-or-end":
-        return character === "]" && state === "value-or-end" ? this.#close() : this.#value(state, character);
+        return character === "]" && state === "value-or-end" ? close() : value(state, character);
       case "key":
       case "key-or-end":
-        if (character === "}" && state === "key-or-end") return this.#close();
-        if (character === '"') return this.#string("colon");
-        return this.#problem(`a key in double quotes${state === "key" ? "" : ' or "}"'}`);
+        if (character === "}" && state === "key-or-end") return close();
+        if (character === '"') return string("colon");
+        return problem(`a key in double quotes${state === "key" ? "" : ' or "}"'}`);
       case "colon":
-        return character === ":" ? this.#go("value") : this.#problem('":"');
+        return character === ":" ? go("value") : problem('":"');
       case "comma-or-end":
-        return this.#comma(character);
+        return comma(character);
       case "end":
-        return character === undefined ? undefined : this.#problem("the end of the text");
+        return character === undefined ? undefined : problem("the end of the text");
     }
   }
 
-  #value(state: State, character: string | undefined): State | JsonProblem {
-    if (character === '"') return this.#string(this.#after());
+  function value(state: State, character: string | undefined): State | JsonProblem {
+    if (character === '"') return string(after());
     if (character === "{" || character === "[") {
-      this.#open.push(character);
-      return this.#go(character === "{" ? "key-or-end" : "value-or-end");
+      open.push(character);
+      return go(character === "{" ? "key-or-end" : "value-or-end");
     }
-    if (this.#skip(SCALAR)) return this.#after();
-    return this.#problem(`a JSON value${state === "value" ? "" : ' or "]"'}`);
+    if (skip(SCALAR)) return after();
+    return problem(`a JSON value${state === "value" ? "" : ' or "]"'}`);
   }
 
-  #comma(character: string | undefined): State | JsonProblem {
-    const isObject = this.#open.at(-1) === "{";
+  function comma(character: string | undefined): State | JsonProblem {
+    const isObject = open.at(-1) === "{";
     const closing = isObject ? "}" : "]";
-    if (character === closing) return this.#close();
-    return character === "," ? this.#go(isObject ? "key" : "value") : this.#problem(`"," or "${closing}"`);
+    if (character === closing) return close();
+    return character === "," ? go(isObject ? "key" : "value") : problem(`"," or "${closing}"`);
   }
 
-  #string(next: State): State | JsonProblem {
-    const start = this.#offset++;
+  function string(next: State): State | JsonProblem {
+    const start = offset++;
     while (true) {
-      NOT_PLAIN.lastIndex = this.#offset;
-      const special = NOT_PLAIN.exec(this.#text);
-      this.#offset = special?.index ?? this.#text.length;
-      if (special === null) return this.#problem("the closing quote of a string", start);
-      if (special[0] === '"') return this.#go(next);
+      NOT_PLAIN.lastIndex = offset;
+      const special = NOT_PLAIN.exec(text);
+      offset = special?.index ?? text.length;
+      if (special === null) return problem("the closing quote of a string", start);
+      if (special[0] === '"') return go(next);
       if (special[0] !== "\\") {
-        return this.#problem("it written as an escape such as \\n, since it is inside a string", start);
+        return problem("it written as an escape such as \\n, since it is inside a string", start);
       }
-      if (!this.#skip(ESCAPE)) return this.#problem("an escape such as \\n, \\\\ or \\u00e9", start);
+      if (!skip(ESCAPE)) return problem("an escape such as \\n, \\\\ or \\u00e9", start);
     }
   }
 
-  #close(): State {
-    this.#open.pop();
-    return this.#go(this.#after());
+  function close(): State {
+    open.pop();
+    return go(after());
   }
 
-  #after(): State {
-    return this.#open.length === 0 ? "end" : "comma-or-end";
+  function after(): State {
+    return open.length === 0 ? "end" : "comma-or-end";
   }
 
-  #go(next: State): State {
-    this.#offset++;
+  function go(next: State): State {
+    offset++;
     return next;
   }
 
-  #skip(pattern: RegExp): boolean {
-    pattern.lastIndex = this.#offset;
-    const found = pattern.exec(this.#text);
-    this.#offset += found?.[0].length ?? 0;
+  function skip(pattern: RegExp): boolean {
+    pattern.lastIndex = offset;
+    const found = pattern.exec(text);
+    offset += found?.[0].length ?? 0;
     return found !== null;
   }
 
-  #problem(expected: string, start = this.#offset): JsonProblem {
-    const rest = this.#text.slice(this.#offset, this.#offset + 20);
+  function problem(expected: string, start = offset): JsonProblem {
+    const rest = text.slice(offset, offset + 20);
     const word = /^(?:[\w.+-]+|\\.|.)/su.exec(rest)?.[0];
     return {
-      offset: this.#offset,
+      offset,
       start,
       found: word === undefined ? "the end" : JSON.stringify(word),
       expected,
     };
   }
+
+  let state: State | JsonProblem | undefined = "value";
+  while (typeof state === "string") state = step(state);
+  return state;
 }

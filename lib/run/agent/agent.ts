@@ -20,7 +20,7 @@ import { foundValue } from "../../schema/issue.ts";
 import type { Budget } from "../budget.ts";
 import { AgentError, type CallState, initialState, type TurnState } from "./call_state.ts";
 import { type DialogEntry, DialogLog, type ForkOptions, keptInFork } from "./dialog_log.ts";
-import { PromptTurn, type PromptTurnEnd } from "./prompt_turn.ts";
+import { promptTurn, type PromptTurnEnd } from "./prompt_turn.ts";
 import { placedGadget } from "../replay/work_place.ts";
 import type { Run } from "../run.ts";
 import { modelWithErrors } from "../turn/noted_model.ts";
@@ -243,9 +243,9 @@ export class Dialog {
       using _turn = this.#home.begin();
       using linked = linkedSignal([run.signal, signal]);
       const place = this.#home.key(() => this.#content(run));
-      let turn: PromptTurn | undefined;
+      let turn: ReturnType<typeof promptTurn> | undefined;
       try {
-        turn = new PromptTurn({
+        turn = promptTurn({
           run,
           signal: linked.signal,
           keyPrefix: place,

@@ -70,38 +70,30 @@ export interface PromptTurnEnd {
 
 const NO_MORE_TOOLS = "Error: no tools are available any more. Provide the final response.";
 
-/** The state machine of one turn. What goes wrong is thrown as an {@linkcode AgentError}. */
-export class PromptTurn implements TurnKind<PromptTurnEnd> {
-  readonly state: TurnState;
-  readonly #options: PromptTurnOptions;
-  readonly #root: string;
-  readonly #memory = new CallMemory();
-  readonly #waits: ProviderWaits;
+/** The state machine of one turn, and its state. What goes wrong is thrown as an {@linkcode AgentError}. */
+export function promptTurn(
+  options: PromptTurnOptions,
+): TurnKind<PromptTurnEnd> & { readonly state: TurnState } {
+  const { run, signal, keyPrefix, agent, model, modelArgs, limits, log, given, calls: bounds } = options;
+  const memory = new CallMemory();
   /** Sent, but gone with the next answer that is accepted. */
-  readonly #scratch: Message[] = [];
+  const scratch: Message[] = [];
   /** Resolved for the prompt in force. */
-  #offered: { readonly prompt: AnyPrompt; readonly tools: Offered } | undefined;
+  let offered: { readonly prompt: AnyPrompt; readonly tools: Offered } | undefined;
   /** Calls that the model has written in this turn, those after the limit too. */
-  #written = 0;
-  #isFinal: boolean;
+  let written = 0;
+  const root = log.topPrompt.rootPath;
+  let isFinal = limits.interruptSteps === 0;
+  const waits = new ProviderWaits(options);
+  const state = initialState(limits);
 
-  constructor(options: PromptTurnOptions) {
-    const { limits, log } = options;
-    this.#options = options;
-    this.#root = log.topPrompt.rootPath;
-    this.#isFinal = limits.interruptSteps === 0;
-    this.#waits = new ProviderWaits(options);
-    this.state = initialState(limits);
-  }
-
-  async question(): Promise<Question> {
-    const { log, model, modelArgs, keyPrefix, signal, run } = this.#options;
+  async function question(): Promise<Question> {
     const prompt = log.topPrompt;
-    const { specs, providerTools } = await this.#tools(prompt);
+    const { specs, providerTools } = await toolsOf(prompt);
     log.mask((message) => run.mask(message));
-    const messages = [...log.all, ...this.#scratch];
+    const messages = [...log.all, ...scratch];
     const sent = log.sending(messages);
-    this.state.modelCalls++;
+    state.modelCalls++;
     return {
       key: `${keyPrefix}turn[${sent.n}]/model`,
       signal,
@@ -110,16 +102,14 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       about: {
         prompt: prompt.path,
         after: sent.after,
-        tools: this.#isFinal ? [] : specs.map(({ name }) => name),
+        tools: isFinal ? [] : specs.map(({ name }) => name),
       },
-      callsBefore: this.#written,
-      keepsFailure: this.#options.keepsFailure === true
-        ? true
-        : (error) => this.#waits.next(error) !== undefined,
+      callsBefore: written,
+      keepsFailure: (error) => options.keepsFailure === true || waits.next(error) !== undefined,
       request: {
         messages,
         retries: 0,
-        ...(!this.#isFinal && { tools: specs, providerTools }),
+        ...(!isFinal && { tools: specs, providerTools }),
         ...contractOf(prompt).request,
         args: modelArgs,
       },
@@ -127,33 +117,32 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
     };
   }
 
-  async answered(answer: ModelAnswer): Promise<PromptTurnEnd | undefined> {
-    this.#options.signal.throwIfAborted();
-    this.#written += answer.calls.length;
-    if (answer.calls.length === 0) return await this.#text(answer);
-    if (this.#isFinal) return this.#overcalled(answer);
-    await this.#round(answer);
+  async function answered(answer: ModelAnswer): Promise<PromptTurnEnd | undefined> {
+    signal.throwIfAborted();
+    written += answer.calls.length;
+    if (answer.calls.length === 0) return await judge(answer);
+    if (isFinal) return overcalled(answer);
+    await round(answer);
     return undefined;
   }
 
-  async failed(failure: ModelError): Promise<undefined> {
-    const { run, signal, keyPrefix, log } = this.#options;
+  async function failed(failure: ModelError): Promise<undefined> {
     const place = `${keyPrefix}turn[${log.asked}]`;
     const error = await askedToWait(failure, { run, signal, key: `${place}/asked` });
-    const wait = this.#waits.next(error);
+    const wait = waits.next(error);
     if (wait === undefined) {
-      const { code, message } = this.#waits.giveUp(error);
-      throw this.#error(code, message, error);
+      const { code, message } = waits.giveUp(error);
+      throw agentError(code, message, error);
     }
     if (wait.isRecall) {
-      noteError(this.state.llmRecalls, this.state.step, error);
-      this.state.state = "llm_recall";
+      noteError(state.llmRecalls, state.step, error);
+      state.state = "llm_recall";
     }
-    this.#waits.took(wait);
+    waits.took(wait);
     await sleepForProvider({
       run,
       signal,
-      wake: this.#options.wake?.(),
+      wake: options.wake?.(),
       key: `${place}/wait`,
       ms: wait.ms,
       error,
@@ -162,34 +151,31 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
   }
 
   /** An error of this turn, whose state is `failure` from now on. */
-  #error(code: AgentErrorCode, message: string, cause?: unknown): AgentError {
-    const { agent, run } = this.#options;
-    this.state.state = "failure";
+  function agentError(code: AgentErrorCode, message: string, cause?: unknown): AgentError {
+    state.state = "failure";
     const text = code === "handler" ? message : `agent "${agent}": ${message}`;
-    return new AgentError(run.mask(text), { code, state: this.state, cause });
+    return new AgentError(run.mask(text), { code, state, cause });
   }
 
   /** @throws {AgentError} `config`, before anything is asked */
-  async #tools(prompt: AnyPrompt): Promise<Offered> {
-    if (this.#offered?.prompt !== prompt) {
-      const tools = await orAborted(offeredBy(prompt, this.#options), this.#options.signal);
-      if ("problem" in tools) throw this.#error("config", tools.problem, tools.cause);
-      this.#offered = { prompt, tools };
+  async function toolsOf(prompt: AnyPrompt): Promise<Offered> {
+    if (offered?.prompt !== prompt) {
+      const tools = await orAborted(offeredBy(prompt, options), signal);
+      if ("problem" in tools) throw agentError("config", tools.problem, tools.cause);
+      offered = { prompt, tools };
     }
-    return this.#offered.tools;
+    return offered.tools;
   }
 
-  async #round(answer: ModelAnswer): Promise<void> {
-    const { log, limits, keyPrefix, given, run, signal, calls: bounds } = this.#options;
-    const { state } = this;
+  async function round(answer: ModelAnswer): Promise<void> {
     const prompt = log.topPrompt;
     const calls = await runToolRound(answer.calls, {
       run,
       signal,
       keyPrefix: `${keyPrefix}turn[${log.asked}]/`,
-      tools: (await this.#tools(prompt)).gadgets,
+      tools: (await toolsOf(prompt)).gadgets,
       parallel: limits.parallelTools,
-      memory: this.#memory,
+      memory,
       given,
       bounds,
     });
@@ -202,14 +188,14 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       state.calls.push(call);
       state.call = call;
       const values = { call_results: call.text ?? "", step: n, max_steps: limits.interruptSteps };
-      const made = await this.#child("onInterrupt", { prompt, n, values });
+      const made = await childOf("onInterrupt", { prompt, n, values });
       messages.push({ role: "tool", id: call.id, name: call.name, content: made.text });
       child = made.prompt;
     }
     delete state.call;
     signal.throwIfAborted();
     const final = limits.interruptSteps !== "unlimited" && n >= limits.interruptSteps
-      ? await this.#child("onInterruptFinal", {
+      ? await childOf("onInterruptFinal", {
         prompt: child,
         n,
         values: { step: n, max_steps: limits.interruptSteps },
@@ -218,72 +204,67 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
     signal.throwIfAborted();
     log.add(messages, child);
     if (final !== undefined) log.add([{ role: "user", content: final.text }], final.prompt);
-    this.#isFinal = final !== undefined;
-    this.#scratch.length = 0;
+    isFinal = final !== undefined;
+    scratch.length = 0;
     state.step = n;
   }
 
-  #overcalled(answer: ModelAnswer): undefined {
-    const { limits } = this.#options;
+  function overcalled(answer: ModelAnswer): undefined {
     const error = new Error("tool call after the limit");
-    noteError(this.state.exceptionRetries, this.state.step, error);
+    noteError(state.exceptionRetries, state.step, error);
     const told: Message[] = answer.calls.map(({ id, name }) => ({
       role: "tool",
       id,
       name,
       content: NO_MORE_TOOLS,
     }));
-    this.#reject([assistantMessage(answer), ...told]);
-    if (this.state.exceptionRetriesCount >= limits.exceptionRetries) {
-      throw this.#error(
+    reject([assistantMessage(answer), ...told]);
+    if (state.exceptionRetriesCount >= limits.exceptionRetries) {
+      throw agentError(
         "interrupts",
         `still calling tools after the limit of ${limits.interruptSteps} rounds`,
         error,
       );
     }
-    this.#retries(error);
+    retries(error);
     return undefined;
   }
 
-  async #text(answer: ModelAnswer): Promise<PromptTurnEnd | undefined> {
-    const { log, signal } = this.#options;
+  async function judge(answer: ModelAnswer): Promise<PromptTurnEnd | undefined> {
     const prompt = log.topPrompt;
     let parsed: unknown;
     try {
       parsed = await orAborted(contractOf(prompt).parse(answer.text, { prompt, signal }), signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ParseError) return await this.#rejected(answer, whyOf(error, answer));
-      throw this.#error("parser", `the parser of prompt "${this.#root}" failed: ${messageOf(error)}`, error);
+      if (error instanceof ParseError) return await rejected(answer, whyOf(error, answer));
+      throw agentError("parser", `the parser of prompt "${root}" failed: ${messageOf(error)}`, error);
     }
     signal.throwIfAborted();
     log.add([assistantMessage(answer)], prompt);
-    this.state.state = "success";
-    return { parsed, text: answer.text, state: this.state };
+    state.state = "success";
+    return { parsed, text: answer.text, state };
   }
 
-  async #rejected(answer: ModelAnswer, error: ParseError): Promise<undefined> {
-    const { log, limits } = this.#options;
-    const { state } = this;
+  async function rejected(answer: ModelAnswer, error: ParseError): Promise<undefined> {
     noteError(state.exceptionRetries, state.step, error);
     if (state.exceptionRetriesCount >= limits.exceptionRetries) {
-      this.#reject([assistantMessage(answer)]);
+      reject([assistantMessage(answer)]);
       const message = `no valid answer after ${limits.exceptionRetries} retries: ${error.message}`;
-      throw this.#error("exceptions", message, error);
+      throw agentError("exceptions", message, error);
     }
-    const n = this.#retries(error);
+    const n = retries(error);
     const values = { error_message: error.message, retry_count: n, max_retries: limits.exceptionRetries };
-    const { prompt, text } = await this.#child("onException", { prompt: log.topPrompt, n, values });
-    this.#reject([assistantMessage(answer), { role: "user", content: text }]);
+    const { prompt, text } = await childOf("onException", { prompt: log.topPrompt, n, values });
+    reject([assistantMessage(answer), { role: "user", content: text }]);
     log.topPrompt = prompt;
     return undefined;
   }
 
   /** The answer is no good, and asked for again: tells why, and gives which retry of the turn that is. */
-  #retries({ message }: Error): number {
-    const { run, agent, limits } = this.#options;
-    const n = ++this.state.exceptionRetriesCount;
-    this.state.state = "exception";
+  function retries({ message }: Error): number {
+    const n = ++state.exceptionRetriesCount;
+    state.state = "exception";
     const why = message.replaceAll(/\s*\n\s*/g, " ");
     run.emit({
       type: "warning",
@@ -293,13 +274,13 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
   }
 
   /** Sent with the next question, and never kept. */
-  #reject(messages: readonly Message[]): void {
-    const masked = messages.map((message) => this.#options.run.mask(message));
-    this.#scratch.push(...masked);
-    this.state.attempts.push(...masked.map((message) => dialogMessage(message)));
+  function reject(messages: readonly Message[]): void {
+    const masked = messages.map((message) => run.mask(message));
+    scratch.push(...masked);
+    state.attempts.push(...masked.map((message) => dialogMessage(message)));
   }
 
-  async #child(
+  async function childOf(
     event: HandlerEvent,
     { prompt, n, values }: {
       readonly prompt: AnyPrompt;
@@ -307,15 +288,16 @@ export class PromptTurn implements TurnKind<PromptTurnEnd> {
       readonly values: Readonly<Record<string, unknown>>;
     },
   ): Promise<{ readonly prompt: AnyPrompt; readonly text: string }> {
-    const { signal } = this.#options;
-    const request = { spec: prompt, rootPath: this.#root, n, values, state: stateNow(this.state) };
+    const request = { spec: prompt, rootPath: root, n, values, state: stateNow(state) };
     try {
       return await orAborted(handlerChild(event, request), signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof HandlerError ? this.#error("handler", error.message, error.cause) : error;
+      throw error instanceof HandlerError ? agentError("handler", error.message, error.cause) : error;
     }
   }
+
+  return { state, question, answered, failed };
 }
 
 /** What is wrong with an answer, and that it was cut off. */

@@ -50,111 +50,105 @@ export function runCalls(
 ): AsyncIterable<RunEvent> {
   completeMarkers(options.markers);
   const pieces = typeof chunks === "string" ? [chunks] : chunks;
-  return { [Symbol.asyncIterator]: () => new CallRun(options).start(pieces) };
+  return { [Symbol.asyncIterator]: () => startCalls(pieces, options) };
 }
 
 /** The source is read no further while so many events wait for their reader. */
 const MAX_WAITING_EVENTS = 10_000;
 
 /** A run of one text. The parser feeds the graph; both tell the run. */
-class CallRun {
-  readonly #options: RunCallsOptions;
-  readonly #run: Run;
-  readonly #graph: CallGraph;
+function startCalls(
+  chunks: Iterable<string> | AsyncIterable<string>,
+  options: RunCallsOptions,
+): AsyncIterator<RunEvent> {
   /** The call whose block is being read. */
-  #openCall: { readonly invocationId: string; readonly line: number } | undefined;
+  let openCall: { readonly invocationId: string; readonly line: number } | undefined;
+  const { catalog, limits = {} } = options;
+  const run = new Run(options);
+  const graph = new CallGraph({ run, catalog, limits });
 
-  constructor(options: RunCallsOptions) {
-    const { catalog, limits = {} } = options;
-    this.#options = options;
-    this.#run = new Run(options);
-    this.#graph = new CallGraph({ run: this.#run, catalog, limits });
-  }
-
-  start(chunks: Iterable<string> | AsyncIterable<string>): AsyncIterator<RunEvent> {
-    this.#run.start("calls", this.#options.file);
-    this.#perform(this.#options.replay?.source ?? chunks).catch((error) => this.#run.events.fail(error));
-    return this.#run.events;
-  }
-
-  async #perform(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  async function perform(): Promise<void> {
     let broken: string | undefined;
     try {
-      await this.#read(chunks);
+      await read();
     } catch (error) {
       broken = messageOf(error);
-      this.#run.part(SOURCE_ERROR_KEY, broken);
+      run.part(SOURCE_ERROR_KEY, broken);
     }
-    await this.#finish(broken);
+    await finish(broken);
   }
 
-  async #read(chunks: Iterable<string> | AsyncIterable<string>): Promise<void> {
-    const parser = new CallParser({ ...this.#options, leaf: undecided });
-    const mask = this.#run.secrets?.stream();
-    const odd = new OddMarkers(completeMarkers(this.#options.markers));
+  async function read(): Promise<void> {
+    const parser = new CallParser({ ...options, leaf: undecided });
+    const mask = run.secrets?.stream();
+    const odd = new OddMarkers(completeMarkers(options.markers));
     const take = (text: string): undefined | Promise<void> => {
-      this.#keep(text);
-      this.#warn(odd.push(text));
-      return this.#takeAll(parser.push(text));
+      keep(text);
+      warn(odd.push(text));
+      return takeAll(parser.push(text));
     };
     await eachUntilAborted(
-      chunks,
+      options.replay?.source ?? chunks,
       (chunk) => take(mask === undefined ? chunk : mask.push(chunk)),
-      this.#run.signal,
+      run.signal,
     );
-    if (mask !== undefined && !this.#run.signal.aborted) await take(mask.end());
-    this.#warn(odd.all(""));
+    if (mask !== undefined && !run.signal.aborted) await take(mask.end());
+    warn(odd.all(""));
     const rest = parser.end();
-    this.#run.part(SOURCE_END_KEY, null);
-    if (!this.#run.signal.aborted) await this.#takeAll(rest);
+    run.part(SOURCE_END_KEY, null);
+    if (!run.signal.aborted) await takeAll(rest);
   }
 
-  #warn(odd: readonly OddMarker[]): void {
-    const { file = "stdin" } = this.#options;
+  function warn(odd: readonly OddMarker[]): void {
+    const { file = "stdin" } = options;
     for (const { line, message } of odd) {
-      this.#run.emit({ type: "warning", text: message, file, line, column: 1 });
+      run.emit({ type: "warning", text: message, file, line, column: 1 });
     }
   }
 
-  #keep(text: string): void {
+  function keep(text: string): void {
     if (text === "") return;
-    const { file = "", isReadOnce = false } = this.#options;
-    this.#run.source(text, { path: file, isReadOnce });
+    const { file = "", isReadOnce = false } = options;
+    run.source(text, { path: file, isReadOnce });
   }
 
   /** Waits only where a gadget's module has to be loaded: the calls behind it keep their order. */
-  #takeAll(events: readonly CallEvent[], from = 0): undefined | Promise<void> {
+  function takeAll(events: readonly CallEvent[], from = 0): undefined | Promise<void> {
     for (let i = from; i < events.length; i++) {
       const event = events[i];
       if (event?.type === "text-delta") {
-        this.#run.emit({ type: "text-delta", step: "source", text: event.text });
+        run.emit({ type: "text-delta", step: "source", text: event.text });
       } else if (event?.type === "call-start") {
-        this.#openCall = event;
-        this.#graph.open(event);
+        openCall = event;
+        graph.open(event);
       } else if (event?.type === "call-end") {
-        this.#openCall = undefined;
-        const loading = this.#graph.add(event.call);
-        if (loading !== undefined) return loading.then(() => this.#takeAll(events, i + 1));
+        openCall = undefined;
+        const loading = graph.add(event.call);
+        if (loading !== undefined) return loading.then(() => takeAll(events, i + 1));
       }
     }
-    return this.#run.events.room(MAX_WAITING_EVENTS);
+    return run.events.room(MAX_WAITING_EVENTS);
   }
 
-  async #finish(sourceError: string | undefined): Promise<void> {
-    if (sourceError !== undefined && this.#openCall !== undefined) {
-      this.#graph.refuse(this.#openCall, `The text broke off inside this block: ${sourceError}`);
+  async function finish(sourceError: string | undefined): Promise<void> {
+    if (sourceError !== undefined && openCall !== undefined) {
+      graph.refuse(openCall, `The text broke off inside this block: ${sourceError}`);
     }
-    await this.#graph.close();
-    const value = this.#graph.value();
-    const stopped = this.#run.signal.aborted;
-    const isDone = sourceError === undefined && this.#graph.failures === 0;
+    await graph.close();
+    const value = graph.value();
+    const stopped = run.signal.aborted;
+    const isDone = sourceError === undefined && graph.failures === 0;
     const status = stopped ? "stopped" : isDone ? "done" : "failed";
     const end = value === undefined ? { status } as const : { status, value } as const;
-    if (isDone && !stopped) return this.#run.end(end);
-    this.#run.end({
+    if (isDone && !stopped) return run.end(end);
+    run.end({
       ...end,
       ...(sourceError === undefined ? {} : { error: sourceError }),
       ...(stopped ? { reason: "interrupted" } : {}),
     });
   }
+
+  run.start("calls", options.file);
+  perform().catch((error) => run.events.fail(error));
+  return run.events;
 }

@@ -22,7 +22,7 @@ import {
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { Outlet, RootBranch, type Told } from "./branch.ts";
 import { performLeaf } from "./leaf.ts";
-import { ConversationWalk, type Entry, StepCount, StepFailure } from "./walk.ts";
+import { conversationWalk, type Entry, StepCount, StepFailure } from "./walk.ts";
 import type { ConversationMeans } from "./work.ts";
 import { EffectError, performEffect } from "../effect.ts";
 import type { Run, RunEnd, RunOptions } from "../run.ts";
@@ -56,7 +56,7 @@ export function runConversationTurn(options: ConversationTurnOptions): AsyncIter
     const start = await beginTurn(run, options);
     const isSame = start.hash === agent.hash;
     const turn = isSame ? options : { ...options, agent: await options.storedAgent(start.hash) };
-    return await new ConversationTurn(run, turn, start).make();
+    return await makeTurn(run, turn, start);
   });
 }
 
@@ -79,142 +79,119 @@ async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Pr
   return readTurnStart(kept);
 }
 
-class ConversationTurn {
-  readonly #run: Run;
-  readonly #options: ConversationTurnOptions;
-  readonly #start: TurnStart;
-  readonly #slots: ConversationSlots;
-  readonly #visits: Map<string, number>;
-  readonly #log: GrowingLog;
-  readonly #branch: RootBranch;
-  readonly #count: StepCount;
-  readonly #walk: ConversationWalk;
+async function makeTurn(run: Run, options: ConversationTurnOptions, start: TurnStart): Promise<RunEnd> {
   /** What the person has said and no hold has taken yet. */
-  #waiting: string | undefined;
-
-  constructor(run: Run, options: ConversationTurnOptions, start: TurnStart) {
-    const { agent, state, log, maxSteps, means } = options;
-    this.#run = run;
-    this.#options = options;
-    this.#start = start;
-    this.#slots = new ConversationSlots(slotsAt(state, start));
-    for (const { path, value } of start.given ?? []) this.#slots.set(path, value);
-    this.#visits = new Map(Object.entries(state?.visits ?? {}));
-    this.#log = new GrowingLog(log);
-    const outlet = new Outlet((told) => this.#tell(told), { isOpen: true });
-    this.#branch = new RootBranch(this.#slots, { outlet, log: this.#log });
-    this.#count = new StepCount(maxSteps);
-    const tree = stepTree(agent);
-    const leaf = { run, means, tree, constants: agent.constants, visits: this.#visits };
-    this.#walk = new ConversationWalk({
-      tree,
-      constants: agent.constants,
-      count: this.#count,
-      assertGoing: () => {
-        run.signal.throwIfAborted();
-        this.#assertCounts();
-      },
-      perform: (step, branch) => performLeaf(step, branch, leaf),
-    });
-  }
-
-  async make(): Promise<RunEnd> {
-    try {
-      const position = await this.#steps(this.#entry());
-      return position === undefined ? this.#completed() : this.#held(position);
-    } catch (error) {
-      if (error instanceof StepFailure) return this.#failed(error);
-      throw error;
-    }
-  }
+  let unheard: string | undefined;
+  const { agent, state: before, log, maxSteps, means } = options;
+  const slots = new ConversationSlots(slotsAt(before, start));
+  for (const { path, value } of start.given ?? []) slots.set(path, value);
+  const visits = new Map(Object.entries(before?.visits ?? {}));
+  const grown = new GrowingLog(log);
+  const outlet = new Outlet(tell, { isOpen: true });
+  const branch = new RootBranch(slots, { outlet, log: grown });
+  const count = new StepCount(maxSteps);
+  const tree = stepTree(agent);
+  const leaf = { run, means, tree, constants: agent.constants, visits };
+  const walk = conversationWalk({
+    tree,
+    constants: agent.constants,
+    count,
+    assertGoing: () => {
+      run.signal.throwIfAborted();
+      assertCounts();
+    },
+    perform: (step, branch) => performLeaf(step, branch, leaf),
+  });
 
   /** Up to a hold that nothing answers; undefined at the end. */
-  async #steps(first: Entry): Promise<Position | undefined> {
+  async function steps(first: Entry): Promise<Position | undefined> {
     let entry = first;
     while (true) {
-      const walked = await this.#walk.walk(this.#options.agent.root, entry, this.#branch);
+      const walked = await walk(agent.root, entry, branch);
       if (walked.kind !== "held") return undefined;
       const { position } = walked;
-      if (this.#waiting === undefined) return position;
-      this.#hear(this.#waiting, heldSteps(position));
-      this.#waiting = undefined;
-      this.#count.reset();
+      if (unheard === undefined) return position;
+      hear(unheard, heldSteps(position));
+      unheard = undefined;
+      count.reset();
       entry = { kind: "resume", position };
     }
   }
 
   /** What was said at the start waits for the first hold; later it answers where the conversation stands. */
-  #entry(): Entry {
-    const { text } = this.#start;
-    const { position, waiting } = this.#options.state ?? {};
-    this.#waiting = waiting;
+  function entry(): Entry {
+    const { text } = start;
+    const { position, waiting } = before ?? {};
+    unheard = waiting;
     if (position === undefined) {
-      this.#waiting = text;
+      unheard = text;
       return { kind: "start" };
     }
     if (text !== undefined) {
-      this.#hear(text, position.at === "failed" ? [position.step] : heldSteps(position));
+      hear(text, position.at === "failed" ? [position.step] : heldSteps(position));
     }
     return { kind: "resume", position };
   }
 
-  #hear(text: string, steps: readonly string[]): void {
-    this.#log.add({ who: "user", text, steps });
+  function hear(text: string, steps: readonly string[]): void {
+    grown.add({ who: "user", text, steps });
   }
 
-  #tell(told: Told): void {
-    if (this.#run.hasRefused) return; // it is told when the turn goes on
-    if (told.type !== "say") return this.#run.emit(told);
+  function tell(told: Told): void {
+    if (run.hasRefused) return; // it is told when the turn goes on
+    if (told.type !== "say") return run.emit(told);
     const { step } = told;
-    const text = this.#run.mask(told.text);
-    const n = this.#log.add({ who: "assistant", text, steps: [step] });
-    this.#run.emit({ type: "message", step, n, text });
+    const text = run.mask(told.text);
+    const n = grown.add({ who: "assistant", text, steps: [step] });
+    run.emit({ type: "message", step, n, text });
   }
 
-  #completed(): RunEnd {
-    if (this.#waiting !== undefined) {
+  function completed(): RunEnd {
+    if (unheard !== undefined) {
       const text = "no step waited for a message: what was said at the start is not in the log";
-      this.#run.emit({ type: "warning", text });
+      run.emit({ type: "warning", text });
     }
-    return this.#end({ status: "completed" });
+    return ended({ status: "completed" });
   }
 
-  #held(position: Position): RunEnd {
-    for (const step of heldSteps(position)) this.#run.emit({ type: "hold", step });
-    return this.#end({ status: "held", position });
+  function held(position: Position): RunEnd {
+    for (const step of heldSteps(position)) run.emit({ type: "hold", step });
+    return ended({ status: "held", position });
   }
 
-  #failed({ step, cause }: StepFailure): RunEnd {
-    const waiting = this.#waiting;
-    const end = this.#end({
-      status: "failed",
-      position: { at: "failed", step },
-      error: cause.message,
-      waiting,
-    });
+  function failed({ step, cause }: StepFailure): RunEnd {
+    const position = { at: "failed", step } as const;
+    const end = ended({ status: "failed", position, error: cause.message, waiting: unheard });
     const reason = reasonOf(cause);
     // In the list of runs it is stopped: its step can be tried again.
     return { ...end, error: cause.message, ...(reason === undefined ? {} : { reason }), keepAs: "stopped" };
   }
 
   /** @throws {DOMException} when the process is about to end and a step did not begin: the turn is gone on with from there */
-  #assertCounts(): void {
-    if (this.#run.hasRefused) throw new DOMException("the process is about to end", "AbortError");
+  function assertCounts(): void {
+    if (run.hasRefused) throw new DOMException("the process is about to end", "AbortError");
   }
 
-  #end(how: Omit<ConversationState, "hash" | "slots" | "visits">): RunEnd {
-    this.#assertCounts();
-    const { agent, scope, save } = this.#options;
+  function ended(how: Omit<ConversationState, "hash" | "slots" | "visits">): RunEnd {
+    assertCounts();
     const state: ConversationState = {
       ...how,
       hash: agent.hash,
-      slots: this.#slots.own,
-      visits: Object.fromEntries(this.#visits),
+      slots: slots.own,
+      visits: Object.fromEntries(visits),
     };
-    const messages = this.#log.added;
-    save({ state: toJson(state), messages, slots: this.#slots.written(scope) }, state);
+    const messages = grown.added;
+    options.save({ state: toJson(state), messages, slots: slots.written(options.scope) }, state);
     const said = messages.flatMap(({ who, text }) => who === "assistant" ? [text] : []);
     return { status: how.status, ...(said.length > 0 && { value: said.join("\n\n") }) };
+  }
+
+  try {
+    const position = await steps(entry());
+    return position === undefined ? completed() : held(position);
+  } catch (error) {
+    if (error instanceof StepFailure) return failed(error);
+    throw error;
   }
 }
 

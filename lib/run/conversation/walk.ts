@@ -52,78 +52,74 @@ export interface WalkOptions {
 const START: Entry = { kind: "start" };
 const NEXT: Walked = { kind: "next" };
 
-/** Walks through the steps of one agent. */
-export class ConversationWalk {
-  readonly #options: WalkOptions;
-
-  constructor(options: WalkOptions) {
-    this.#options = options;
-  }
-
+/** What walks through the steps of one agent: a whole tree or a branch, from an entry. */
+export function conversationWalk(
+  options: WalkOptions,
+): (step: AgentStep, entry: Entry, branch: Branch) => Promise<Walked> {
   /** A whole tree or branch: a jump to its own beginning starts it again. @throws {StepFailure}; what `assertGoing` throws */
-  async walk(step: AgentStep, first: Entry, branch: Branch): Promise<Walked> {
+  async function walk(step: AgentStep, first: Entry, branch: Branch): Promise<Walked> {
     let entry = first;
     while (true) {
-      const walked = await this.#step(step, entry, branch);
-      if (walked.kind !== "goto" || !this.#isIn(walked.target, step)) return walked;
-      entry = this.#jump(walked, branch);
+      const walked = await enterStep(step, entry, branch);
+      if (walked.kind !== "goto" || !isIn(walked.target, step)) return walked;
+      entry = jump(walked, branch);
     }
   }
 
-  async #step(step: AgentStep, entry: Entry, branch: Branch): Promise<Walked> {
-    if (step.kind === "chain") return await this.#chain(step, entry, branch);
+  async function enterStep(step: AgentStep, entry: Entry, branch: Branch): Promise<Walked> {
+    if (step.kind === "chain") return await chain(step, entry, branch);
     if (step.kind === "combined" && entry.kind === "resume" && entry.position.at === "combined") {
-      return await this.#combined(step, branch, entry.position.branches);
+      return await combined(step, branch, entry.position.branches);
     }
     const isAnswered = entry.kind === "resume" && entry.position.at === "held";
     if (isAnswered) return NEXT;
-    this.#options.assertGoing();
-    this.#count(step, branch);
-    if (entry.kind !== "resume" && !this.#mayBegin(step, branch)) return NEXT;
+    options.assertGoing();
+    count(step, branch);
+    if (entry.kind !== "resume" && !mayBegin(step, branch)) return NEXT;
     return step.kind === "combined"
-      ? await this.#combined(step, branch)
-      : this.#gone(step, await this.#leaf(step, branch), branch);
+      ? await combined(step, branch)
+      : gone(step, await leaf(step, branch), branch);
   }
 
   /** @throws {StepFailure} */
-  #count(step: AgentStep, branch: Branch): void {
-    const tooMany = this.#options.count.add(step.id);
+  function count(step: AgentStep, branch: Branch): void {
+    const tooMany = options.count.add(step.id);
     if (tooMany === undefined) return;
     branch.outlet.push({ type: "warning", text: `the last steps were ${tooMany.last.join(", ")}` });
     throw failure(step, tooMany.problem);
   }
 
-  async #chain(chain: StepOf<"chain">, entry: Entry, branch: Branch): Promise<Walked> {
-    if (entry.kind !== "resume" && !this.#mayBegin(chain, branch)) return NEXT;
-    let [index, next] = this.#enter(chain, entry);
+  async function chain(chain: StepOf<"chain">, entry: Entry, branch: Branch): Promise<Walked> {
+    if (entry.kind !== "resume" && !mayBegin(chain, branch)) return NEXT;
+    let [index, next] = enter(chain, entry);
     while (true) {
       const step = chain.steps[index];
       if (step === undefined) return NEXT;
-      const walked = await this.#step(step, next, branch);
+      const walked = await enterStep(step, next, branch);
       [index, next] = [index + 1, START];
       if (walked.kind === "next") continue;
       if (walked.kind === "repeat") {
-        if (!this.#mayBegin(chain, branch)) return NEXT;
+        if (!mayBegin(chain, branch)) return NEXT;
         index = 0;
-      } else if (walked.kind === "goto" && this.#leads(walked.target, chain)) {
-        [index, next] = this.#enter(chain, this.#jump(walked, branch));
+      } else if (walked.kind === "goto" && leads(walked.target, chain)) {
+        [index, next] = enter(chain, jump(walked, branch));
       } else return walked;
     }
   }
 
   /** Into a chain, but not to its first step: that counts as starting the chain, which is for whoever is around it. */
-  #leads(target: string, chain: StepOf<"chain">): boolean {
-    return this.#isIn(target, chain) && this.#options.tree.firstLeaf(chain.id).id !== target;
+  function leads(target: string, chain: StepOf<"chain">): boolean {
+    return isIn(target, chain) && options.tree.firstLeaf(chain.id).id !== target;
   }
 
-  #enter(chain: StepOf<"chain">, entry: Entry): [number, Entry] {
+  function enter(chain: StepOf<"chain">, entry: Entry): [number, Entry] {
     if (entry.kind === "start") return [0, START];
     const wanted = entry.kind === "jump" ? entry.target : entry.position.step;
-    const path = this.#options.tree.path(wanted);
+    const path = options.tree.path(wanted);
     return [chain.steps.findIndex((step) => path.includes(step)), entry];
   }
 
-  async #combined(
+  async function combined(
     step: StepOf<"combined">,
     branch: Branch,
     before: readonly BranchPosition[] = [],
@@ -139,7 +135,7 @@ export class ConversationWalk {
     });
     const works = children.map(async ({ child, position, own }, index): Promise<BranchEnd> => {
       try {
-        const walked = await this.#child(child, own, position);
+        const walked = await enterBranch(child, own, position);
         ended(index);
         return { branch: own, walked };
       } catch (error) {
@@ -152,23 +148,23 @@ export class ConversationWalk {
     const ends = settled.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
     return ends.some(({ walked }) => walked.kind === "held")
       ? { kind: "held", position: positionOf(step, ends) }
-      : this.#join(step, { branch, ends });
+      : join(step, { branch, ends });
   }
 
-  async #child(
+  async function enterBranch(
     child: AgentStep,
     branch: ChildBranch,
     position: BranchPosition | undefined,
   ): Promise<Walked> {
-    if (position === undefined) return await this.walk(child, START, branch);
+    if (position === undefined) return await walk(child, START, branch);
     if (position.position !== undefined) {
-      return await this.walk(child, { kind: "resume", position: position.position }, branch);
+      return await walk(child, { kind: "resume", position: position.position }, branch);
     }
     return position.flow === undefined ? NEXT : walkedFlow(position.flow);
   }
 
   /** All are done: what they have written counts, in the order of the file, and the last of their jumps. */
-  #join(
+  function join(
     step: StepOf<"combined">,
     { branch, ends }: { readonly branch: Branch; readonly ends: readonly BranchEnd[] },
   ): Walked {
@@ -192,46 +188,46 @@ export class ConversationWalk {
     return last ?? NEXT;
   }
 
-  async #leaf(step: AgentStep, branch: Branch): Promise<StepOutcome> {
+  async function leaf(step: AgentStep, branch: Branch): Promise<StepOutcome> {
     try {
-      return await this.#options.perform(step, branch);
+      return await options.perform(step, branch);
     } catch (error) {
-      this.#options.assertGoing();
+      options.assertGoing();
       if (error instanceof DivergedError || error instanceof BudgetError) throw error;
       if (error instanceof ConversationStepError) throw new StepFailure(step.id, error);
       throw failure(step, messageOf(error), { cause: error });
     }
   }
 
-  #gone(step: AgentStep, outcome: StepOutcome, branch: Branch): Walked {
-    if (outcome.kind === "flow") return this.#flow(step, outcome.flow, branch);
+  function gone(step: AgentStep, outcome: StepOutcome, branch: Branch): Walked {
+    if (outcome.kind === "flow") return flow(step, outcome.flow, branch);
     return outcome.isHeld === true ? { kind: "held", position: { at: "held", step: step.id } } : NEXT;
   }
 
-  #flow(step: AgentStep, flow: StepFlow, branch: Branch): Walked {
+  function flow(step: AgentStep, flow: StepFlow, branch: Branch): Walked {
     if ("action" in flow) return walkedFlow({ from: step.id, flow });
-    const target = fillText(flow.goto, lookUpIn(branch.slots, this.#options.constants));
-    const problem = target === flow.goto
-      ? undefined
-      : gotoProblem(this.#options.tree, { from: step.id, target });
+    const target = fillText(flow.goto, lookUpIn(branch.slots, options.constants));
+    const problem = target === flow.goto ? undefined : gotoProblem(options.tree, { from: step.id, target });
     if (problem !== undefined) throw failure(step, `goto: ${problem}`);
     return { kind: "goto", from: step.id, target };
   }
 
-  #jump({ from, target }: Extract<Walked, { readonly kind: "goto" }>, branch: Branch): Entry {
+  function jump({ from, target }: Extract<Walked, { readonly kind: "goto" }>, branch: Branch): Entry {
     branch.outlet.push({ type: "jump", from, to: target });
     return { kind: "jump", target };
   }
 
-  #mayBegin(step: AgentStep, branch: Branch): boolean {
+  function mayBegin(step: AgentStep, branch: Branch): boolean {
     const failing = failingCondition(step.conditions, (path) => branch.slots.get(path));
     if (failing !== undefined) branch.outlet.push({ type: "step-skip", step: step.id, condition: failing });
     return failing === undefined;
   }
 
-  #isIn(id: string, step: AgentStep): boolean {
-    return this.#options.tree.path(id).includes(step);
+  function isIn(id: string, step: AgentStep): boolean {
+    return options.tree.path(id).includes(step);
   }
+
+  return walk;
 }
 
 function failure({ id }: AgentStep, reason: string, options?: ErrorOptions): StepFailure {

@@ -12,7 +12,7 @@ import type { Markers } from "../../parse/calls/header.ts";
 import { OddMarkers } from "../../parse/calls/odd_markers.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { describeSchema, type ParameterInfo } from "../../schema/describe.ts";
-import { type AnswerReader, BlockReader, NativeReader, textAlone } from "../turn/answer_calls.ts";
+import { type AnswerReader, blockReader, nativeReader, textAlone } from "../turn/answer_calls.ts";
 import type { Budget, BudgetReached } from "../budget.ts";
 import { CallGraph, type CallLimits } from "../calls/graph.ts";
 import { ContextWindow } from "./context_window.ts";
@@ -58,166 +58,154 @@ export interface AskTurnEnd {
 
 /** Runs a turn to its end. @throws the reason of the run's signal, when it is aborted; {DivergedError} */
 export async function runAskTurn(options: AskTurnOptions): Promise<AskTurnEnd> {
-  return await runTurn(new AskTurn(options), options);
+  return await runTurn(askTurn(options), options);
 }
 
 /** How often a model that says its window is full is asked again with less. */
 const MAX_SHORTER = 3;
 
-class AskTurn implements TurnKind<AskTurnEnd> {
-  readonly #options: AskTurnOptions;
-  readonly #window: ContextWindow;
-  readonly #instructed: readonly Message[];
-  readonly #added: Message[] = [];
+function askTurn(options: AskTurnOptions): TurnKind<AskTurnEnd> {
+  const { run, model, gadgets, policy, markers, contract } = options;
+  const isNative = policy.toolsMode === "native";
+  const added: Message[] = [];
   /** Model calls so far. */
-  #asked = 0;
+  let asked = 0;
   /** Answers so far that called something. */
-  #rounds = 0;
-  #retries = 0;
-  #shorter = 0;
-  #isNoticed = false;
-  #wasOdd = false;
+  let rounds = 0;
+  let retries = 0;
+  let shorter = 0;
+  let isNoticed = false;
+  let wasOdd = false;
   /** How often this very answer was asked for again with less. */
-  #repeats = 0;
+  let repeats = 0;
   /** How many of the added messages a model step has had as its input. */
-  #known: number | undefined;
-  #text = "";
+  let known: number | undefined;
+  let said = "";
   /** Of the question that is being answered. */
-  #calls: CallGraph | undefined;
-  #sent: readonly Message[] = [];
+  let graphNow: CallGraph | undefined;
+  let sent: readonly Message[] = [];
+  const { window = new ContextWindow(options) } = options;
+  const opening = instructed(options);
 
-  constructor(options: AskTurnOptions) {
-    this.#options = options;
-    this.#window = options.window ?? new ContextWindow(options);
-    this.#instructed = instructed(options);
-  }
-
-  async question(): Promise<Question> {
-    const { policy, gadgets } = this.#options;
-    const hasTools = gadgets.length > 0 && this.#rounds < policy.rounds;
-    if (gadgets.length > 0 && !hasTools && !this.#isNoticed) {
-      this.#isNoticed = true;
-      this.#added.push({ role: "user", content: policy.lastNotice });
+  async function question(): Promise<Question> {
+    const hasTools = gadgets.length > 0 && rounds < policy.rounds;
+    if (gadgets.length > 0 && !hasTools && !isNoticed) {
+      isNoticed = true;
+      added.push({ role: "user", content: policy.lastNotice });
     }
-    this.#calls = hasTools ? this.#graph() : undefined;
-    return await this.#ask(this.#calls);
+    graphNow = hasTools ? newGraph() : undefined;
+    return await ask(graphNow);
   }
 
-  async answered(answer: ModelAnswer): Promise<AskTurnEnd | undefined> {
-    const { policy, run } = this.#options;
-    const calls = this.#calls;
-    this.#known = this.#added.length + 1; // the answer is the step's own
-    this.#asked++;
-    this.#repeats = 0;
-    this.#window.measured(this.#sent, answer.usage);
+  async function answered(answer: ModelAnswer): Promise<AskTurnEnd | undefined> {
+    const calls = graphNow;
+    known = added.length + 1; // the answer is the step's own
+    asked++;
+    repeats = 0;
+    window.measured(sent, answer.usage);
     await calls?.close();
     run.signal.throwIfAborted();
-    this.#text = answer.text;
-    const hasCalls = calls !== undefined && policy.toolsMode === "native";
-    this.#added.push(assistantMessage(hasCalls ? answer : { ...answer, calls: [] }));
-    const odd = calls === undefined || policy.toolsMode === "native" ? "" : this.#oddMarkers(answer.text);
-    const answers = calls === undefined ? [] : await this.#answers(calls, odd);
+    said = answer.text;
+    const hasCalls = calls !== undefined && isNative;
+    added.push(assistantMessage(hasCalls ? answer : { ...answer, calls: [] }));
+    const odd = calls === undefined || isNative ? "" : oddMarkers(answer.text);
+    const answers = calls === undefined ? [] : await toldCalls(calls, odd);
     if (answers.length === 0) {
-      if (odd === "" || this.#wasOdd) return await this.#judge(answer);
-      this.#wasOdd = true; // asked once: it may have meant nothing but text
-      this.#added.push({ role: "user", content: `No call of your answer was run.${odd}` });
+      if (odd === "" || wasOdd) return await judge(answer);
+      wasOdd = true; // asked once: it may have meant nothing but text
+      added.push({ role: "user", content: `No call of your answer was run.${odd}` });
     }
-    this.#rounds++;
-    this.#added.push(...answers);
+    rounds++;
+    added.push(...answers);
     return undefined;
   }
 
-  failed(error: ModelError): AskTurnEnd | undefined {
-    if (error.code === "context" && this.#shorter++ < MAX_SHORTER && this.#window.isFull()) {
-      this.#repeats++; // another question, so another step
+  function failed(error: ModelError): AskTurnEnd | undefined {
+    if (error.code === "context" && shorter++ < MAX_SHORTER && window.isFull()) {
+      repeats++; // another question, so another step
       return undefined;
     }
-    return this.#unanswered(error);
+    return unanswered(error);
   }
 
-  stopped(reached: BudgetReached): AskTurnEnd {
-    return this.#ended({ status: "stopped", ...reached, ...this.#said() });
+  function stopped(reached: BudgetReached): AskTurnEnd {
+    return ended({ status: "stopped", ...reached, ...valueSaid() });
   }
 
-  #unanswered(error: ModelError): AskTurnEnd {
+  function unanswered(error: ModelError): AskTurnEnd {
     const { message } = error;
     const reason = modelReason(error);
-    return this.#ended({ status: "failed", reason, error: message, ...this.#said(), keepAs: "stopped" });
+    return ended({ status: "failed", reason, error: message, ...valueSaid(), keepAs: "stopped" });
   }
 
-  #said(): Pick<RunEnd, "value"> {
-    return this.#text === "" ? {} : { value: this.#text };
+  function valueSaid(): Pick<RunEnd, "value"> {
+    return said === "" ? {} : { value: said };
   }
 
-  #ended(end: RunEnd): AskTurnEnd {
-    return { messages: this.#added, end };
+  function ended(end: RunEnd): AskTurnEnd {
+    return { messages: added, end };
   }
 
-  #graph(): CallGraph {
-    const { run, catalog, limits, policy } = this.#options;
+  function newGraph(): CallGraph {
+    const { catalog, limits } = options;
     return new CallGraph({
       run,
       catalog,
       limits: { ...limits, concurrency: policy.parallel },
-      step: `${this.#keyPrefix()}model`,
-      keyPrefix: this.#keyPrefix(),
+      step: `${keyPrefix()}model`,
+      keyPrefix: keyPrefix(),
     });
   }
 
-  #keyPrefix(): string {
-    const again = this.#repeats === 0 ? "" : `#${this.#repeats + 1}`;
-    return `${this.#options.keyPrefix}turn[${this.#asked + 1}]${again}/`;
+  function keyPrefix(): string {
+    const again = repeats === 0 ? "" : `#${repeats + 1}`;
+    return `${options.keyPrefix}turn[${asked + 1}]${again}/`;
   }
 
-  async #ask(graph: CallGraph | undefined): Promise<Question> {
-    const { model, gadgets, policy, contract, sampling } = this.#options;
-    const isNative = policy.toolsMode === "native";
-    const history = [...this.#instructed, ...this.#added];
-    const messages = await this.#window.fit(history, { keyPrefix: this.#keyPrefix() });
-    this.#sent = messages;
+  async function ask(graph: CallGraph | undefined): Promise<Question> {
+    const history = [...opening, ...added];
+    const messages = await window.fit(history, { keyPrefix: keyPrefix() });
+    sent = messages;
     return {
-      key: `${this.#keyPrefix()}model`,
+      key: `${keyPrefix()}model`,
       model,
-      news: this.#known === undefined ? this.#firstNews(history) : this.#added.slice(this.#known),
-      keepsFailure: this.#options.keepsFailure ?? false,
+      news: known === undefined ? firstNews(history) : added.slice(known),
+      keepsFailure: options.keepsFailure ?? false,
       about: { tools: graph === undefined ? [] : gadgets.map(({ name }) => name), mode: policy.toolsMode },
       request: {
         messages,
         retries: policy.transportRetries,
-        ...sampling,
+        ...options.sampling,
         ...(isNative && graph !== undefined && { tools: gadgets.map(toolSpecOf) }),
         ...(contract?.schema !== undefined && (graph === undefined || isNative) &&
           { schema: contract.schema }),
       },
-      reader: (onWhole) => this.#reader(graph, onWhole),
+      reader: (onWhole) => reader(graph, onWhole),
       abandon: async () => await graph?.close(),
     };
   }
 
-  #firstNews(history: readonly Message[]): readonly Message[] {
-    const { messages, known = 0 } = this.#options;
-    return known === 0 ? history : [...messages.slice(known), ...this.#added];
+  function firstNews(history: readonly Message[]): readonly Message[] {
+    const { messages, known = 0 } = options;
+    return known === 0 ? history : [...messages.slice(known), ...added];
   }
 
-  #reader(graph: CallGraph | undefined, onWhole: (textLength: number) => void): AnswerReader {
-    const { policy, markers } = this.#options;
+  function reader(graph: CallGraph | undefined, onWhole: (textLength: number) => void): AnswerReader {
     if (graph === undefined) return textAlone;
     const reading = { graph, onWhole, isMidStream: policy.startCalls === "mid-stream" };
-    return policy.toolsMode === "native"
-      ? new NativeReader(reading)
-      : new BlockReader({ ...reading, markers });
+    return isNative ? nativeReader(reading) : blockReader({ ...reading, markers });
   }
 
   /** What the model reads of its calls: a message for each of the provider's own, one for all blocks. */
-  async #answers(graph: CallGraph, odd: string): Promise<readonly Message[]> {
-    const { policy, markers, gadgets, run, keyPrefix } = this.#options;
+  async function toldCalls(graph: CallGraph, odd: string): Promise<readonly Message[]> {
+    const { keyPrefix } = options;
     const answered = await Promise.all([...graph.outcomes()].map(async ({ call, outcome }) => {
       const gadget = gadgets.find(({ name }) => name === call.gadgetName);
-      const key = `${keyPrefix}turn[${this.#asked}]/text:${call.invocationId}@${call.line}`;
+      const key = `${keyPrefix}turn[${asked}]/text:${call.invocationId}@${call.line}`;
       return { call, outcome, gadget, ...await toldAnswer({ call, outcome, gadget }, { run, key }) };
     }));
     if (answered.length === 0) return [];
-    if (policy.toolsMode === "blocks") {
+    if (!isNative) {
       return [{ role: "user", content: blockAnswers(answered, markers) + odd }];
     }
     return answered.map(({ call, gadget, outcome, text }) => ({
@@ -229,8 +217,7 @@ class AskTurn implements TurnKind<AskTurnEnd> {
   }
 
   /** Warns of marker lines that are most likely not meant as they count; the same for the model. */
-  #oddMarkers(text: string): string {
-    const { run, markers } = this.#options;
+  function oddMarkers(text: string): string {
     const odd = new OddMarkers(markers).all(text).map(({ line, message }) =>
       `Line ${line} of the answer: ${message}`
     );
@@ -238,45 +225,45 @@ class AskTurn implements TurnKind<AskTurnEnd> {
     return odd.map((each) => `\n\n${each}.`).join("");
   }
 
-  async #judge(answer: ModelAnswer): Promise<AskTurnEnd | undefined> {
-    const { contract, policy } = this.#options;
+  async function judge(answer: ModelAnswer): Promise<AskTurnEnd | undefined> {
     const { text } = answer;
-    const problem = this.#unoffered(answer) ??
+    const problem = unoffered(answer) ??
       (contract === undefined && text.trim() === "" ? "gave an empty answer" : undefined);
     if (problem !== undefined) {
-      return this.#unanswered(
+      return unanswered(
         new ModelError(whyBad(`${answer.model} ${problem}`, answer), { code: "answer" }),
       );
     }
-    if (contract === undefined) return this.#ended({ status: "done", value: text });
+    if (contract === undefined) return ended({ status: "done", value: text });
     const result = await contract.check(text);
-    if (result.ok) return this.#ended({ status: "done", value: result.value });
+    if (result.ok) return ended({ status: "done", value: result.value });
     const error = whyBad(result.error, answer);
-    if (this.#retries >= policy.contractRetries) {
-      return this.#ended({ status: "failed", reason: "contract", error, value: text });
+    if (retries >= policy.contractRetries) {
+      return ended({ status: "failed", reason: "contract", error, value: text });
     }
-    this.#retries++;
-    this.#added.push({ role: "user", content: error });
+    retries++;
+    added.push({ role: "user", content: error });
     return undefined;
   }
 
   /** What is wrong with an answer that calls what it was not offered: neither its text nor nothing is what was asked for. */
-  #unoffered({ text, calls }: ModelAnswer): string | undefined {
-    const { policy: { toolsMode, rounds }, gadgets, markers } = this.#options;
-    const isOver = gadgets.length > 0 && this.#calls === undefined;
-    const blocks = isOver && toolsMode === "blocks" ? new CallParser({ markers }).push(`${text}\n`) : [];
+  function unoffered({ text, calls }: ModelAnswer): string | undefined {
+    const isOver = gadgets.length > 0 && graphNow === undefined;
+    const blocks = isOver && !isNative ? new CallParser({ markers }).push(`${text}\n`) : [];
     const names = [
       ...calls.map(({ name }) => name),
       ...blocks.flatMap((event) => event.type === "call-start" ? [event.gadgetName] : []),
     ];
     if (names.length === 0) return undefined;
     const why = isOver
-      ? `after the last of ${rounds} rounds of calls`
+      ? `after the last of ${policy.rounds} rounds of calls`
       : gadgets.length === 0
       ? "and was offered nothing to call"
       : "through its provider and not in its text, as it was told; with tools-mode native it can";
     return `${isOver ? "still calls" : "calls"} ${[...new Set(names)].join(", ")} ${why}`;
   }
+
+  return { question, answered, failed, stopped };
 }
 
 /** The history with what the model has to know of its gadgets and of the form of its answer, in the one system text. */

@@ -61,7 +61,7 @@ export interface DialogOptions extends RunOptions {
  */
 export function ask(text: string, options: DialogOptions): AsyncIterable<RunEvent> {
   completeMarkers(options.markers);
-  return endingRun("ask", options, async (run) => await new DialogRun(run, options).ask(text));
+  return endingRun("ask", options, async (run) => await dialogRun(run, options).askOnce(text));
 }
 
 /** Where the messages of a conversation come from. */
@@ -88,42 +88,34 @@ export interface DialogSource {
  */
 export function chat(source: DialogSource, options: DialogOptions): AsyncIterable<RunEvent> {
   completeMarkers(options.markers);
-  return endingRun("chat", options, async (run) => await new DialogRun(run, options).talk(source));
+  return endingRun("chat", options, async (run) => await dialogRun(run, options).hold(source));
 }
 
 /** The questions of a run to one model. */
-class DialogRun {
-  readonly #options: DialogOptions;
-  readonly #run: Run;
-  readonly #history: Message[] = [];
-  readonly #window: ContextWindow;
+function dialogRun(run: Run, options: DialogOptions) {
+  const history: Message[] = [];
   /** How many messages the turns before had as their input. */
-  #known = 0;
-
-  constructor(run: Run, options: DialogOptions) {
-    this.#options = options;
-    this.#run = run;
-    this.#window = new ContextWindow({ run, model: options.model });
-    if (options.system !== undefined) {
-      this.#history.push({ role: "system", content: run.mask(options.system) });
-    }
+  let known = 0;
+  const window = new ContextWindow({ run, model: options.model });
+  if (options.system !== undefined) {
+    history.push({ role: "system", content: run.mask(options.system) });
   }
 
-  async ask(text: string): Promise<RunEnd> {
-    const gadgets = await this.#gadgets();
-    this.#history.push({ role: "user", content: this.#run.mask(text) });
-    return (await this.#turn({ keyPrefix: "", keepsFailure: false }, gadgets)).end;
+  async function askOnce(text: string): Promise<RunEnd> {
+    const gadgets = await offeredGadgets();
+    history.push({ role: "user", content: run.mask(text) });
+    return (await turn({ keyPrefix: "", keepsFailure: false }, gadgets)).end;
   }
 
-  async talk(source: DialogSource): Promise<RunEnd> {
-    const gadgets = await this.#gadgets();
-    return await talk(this.#run, {
+  async function hold(source: DialogSource): Promise<RunEnd> {
+    const gadgets = await offeredGadgets();
+    return await talk(run, {
       source,
       answer: async ({ n, text }) => {
-        this.#history.push({ role: "user", content: text });
-        const { end, messages } = await this.#turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
-        this.#history.push(...messages);
-        this.#known = this.#history.length;
+        history.push({ role: "user", content: text });
+        const { end, messages } = await turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
+        history.push(...messages);
+        known = history.length;
         const { status, value = null, error = "" } = end;
         if (status === "done") return { value };
         return status === "stopped" ? { end } : { problem: error };
@@ -131,19 +123,19 @@ class DialogRun {
     });
   }
 
-  async #turn(
+  async function turn(
     place: { readonly keyPrefix: string; readonly keepsFailure: boolean },
     gadgets: readonly AnyGadget[],
   ): Promise<AskTurnEnd> {
     const { model, catalog = EMPTY_CATALOG, policy, markers, limits = {}, budget = {}, contract, sampling } =
-      this.#options;
+      options;
     return await runAskTurn({
       ...place,
-      run: this.#run,
-      window: this.#window,
+      run,
+      window,
       model,
-      messages: [...this.#history],
-      known: this.#known,
+      messages: [...history],
+      known,
       gadgets,
       catalog: offered(catalog, gadgets),
       policy: { ...ASK_POLICY, ...policy },
@@ -156,15 +148,17 @@ class DialogRun {
   }
 
   /** @throws {ModelError} `config`, for a name that is no gadget: before the model is asked. */
-  async #gadgets(): Promise<readonly AnyGadget[]> {
-    const { tools = [], catalog = EMPTY_CATALOG } = this.#options;
-    const found = await Promise.all(tools.map((name) => findGadget(catalog, { name, run: this.#run })));
+  async function offeredGadgets(): Promise<readonly AnyGadget[]> {
+    const { tools = [], catalog = EMPTY_CATALOG } = options;
+    const found = await Promise.all(tools.map((name) => findGadget(catalog, { name, run })));
     return found.map((gadget) => {
       if (!(gadget instanceof CallError)) return gadget;
       const { error, code } = gadget.failure;
       throw new ModelError(error, { code: code === "not-trusted" ? "permission" : "config" });
     });
   }
+
+  return { askOnce, hold };
 }
 
 /** A model calls what it was offered, whatever else there is. */

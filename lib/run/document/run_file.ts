@@ -52,60 +52,32 @@ export interface FileRunOptions extends OpenedCallee {
 }
 
 /** Runs a document and keeps its result document. @throws {DocumentFailure} and what ends the whole run */
-export async function runFile(options: FileRunOptions): Promise<DocumentEnd> {
-  return await new FileRun(options).run();
-}
-
 /** Where the run goes on: below what is done, at a target, or nowhere. */
 type Onward = { readonly at: LiveNode } | { readonly returned: CalleeResult } | undefined;
 
-class FileRun {
-  readonly #world: FileWorld;
-  readonly #keyPrefix: string;
+/** Runs a document and keeps its result document. @throws {DocumentFailure} and what ends the whole run */
+export async function runFile(
+  { run, means, file, live, chain, saved, keyPrefix }: FileRunOptions,
+): Promise<DocumentEnd> {
   /** How often the run came to each operation, by its place. */
-  readonly #visits = new Map<string, number>();
-  readonly #done = new Set<LiveNode>();
-  readonly #jumps = new Map<LiveNode, number>();
-  #answer: string | undefined;
+  const visits = new Map<string, number>();
+  const done = new Set<LiveNode>();
+  const jumpsTo = new Map<LiveNode, number>();
+  let lastAnswer: string | undefined;
+  const world: FileWorld = {
+    run,
+    means,
+    file,
+    live,
+    chain,
+    narrowing: chain.reduce(narrowedBy, NOT_NARROWED),
+    known: new KnownOperations(file),
+    saved,
+    importedBy: new WeakMap(),
+  };
 
-  constructor({ run, means, file, live, chain, saved, keyPrefix }: FileRunOptions) {
-    this.#keyPrefix = keyPrefix;
-    this.#world = {
-      run,
-      means,
-      file,
-      live,
-      chain,
-      narrowing: chain.reduce(narrowedBy, NOT_NARROWED),
-      known: new KnownOperations(file),
-      saved,
-      importedBy: new WeakMap(),
-    };
-  }
-
-  async run(): Promise<DocumentEnd> {
-    const { run, live, file, chain } = this.#world;
-    const isIdle = chain.length === 1 && file.tree.nodes.every(({ kind }) => kind !== "operation");
-    const idle = isIdle ? ["the document has no operations: nothing runs"] : [];
-    for (const text of [...idle, ...live.warnings]) {
-      run.emit({ type: "warning", text, file: file.path, line: 1, column: 1 });
-    }
-    try {
-      const returned = await this.#walk();
-      await this.#keepResult();
-      return {
-        returned,
-        answer: this.#answer,
-      };
-    } catch (error) {
-      if (error instanceof DocumentFailure || error instanceof BudgetError) await this.#keepResult();
-      throw error;
-    }
-  }
-
-  async #walk(): Promise<CalleeResult | undefined> {
-    const { live, run, means, narrowing } = this.#world;
-    means.narrow?.(narrowing);
+  async function walk(): Promise<CalleeResult | undefined> {
+    means.narrow?.(world.narrowing);
     let node = live.first;
     while (node !== undefined) {
       if (node.content.kind !== "operation") {
@@ -113,15 +85,14 @@ class FileRun {
         continue;
       }
       run.signal.throwIfAborted();
-      const onward = await this.#operation(node);
+      const onward = await operation(node);
       if (onward !== undefined && "returned" in onward) return onward.returned;
       node = onward === undefined ? live.after(node) : onward.at;
     }
     return undefined;
   }
 
-  async #keepResult(): Promise<void> {
-    const { live, file, means, chain } = this.#world;
+  async function keepResult(): Promise<void> {
     const operations = live.all().filter(({ content }) => content.kind === "operation").length;
     await means.result?.({
       path: resultPath(file.path),
@@ -131,12 +102,12 @@ class FileRun {
     });
   }
 
-  async #operation(node: LiveNode): Promise<Onward> {
-    const operation = this.#begun(node);
-    const { run, key } = operation;
-    await this.#refuseLate(key);
+  async function operation(node: LiveNode): Promise<Onward> {
+    const operation = begun(node);
+    const { key } = operation;
+    await refuseLate(key);
     const name = `@${operation.fields.name} ${operation.from}:${node.content.line}`;
-    const why = this.#skipped(operation);
+    const why = skipped(operation);
     if (typeof why === "string") {
       run.emit({ type: "step-skip", step: key, name, condition: why });
       return undefined;
@@ -149,44 +120,43 @@ class FileRun {
     };
     try {
       if (why !== undefined) throw why;
-      this.#done.add(node);
-      const onward = await this.#perform(operation);
+      done.add(node);
+      const onward = await perform(operation);
       end();
       return onward;
     } catch (error) {
       if (run.signal.aborted || !isOperationFailure(error)) throw error;
-      return this.#failed(operation, { error, end });
+      return failed(operation, { error, end });
     }
   }
 
   /** The time of a run is bounded for commands too. @throws {BudgetError} */
-  async #refuseLate(key: string): Promise<void> {
-    const { run, means: { budget: { timeMs } } } = this.#world;
+  async function refuseLate(key: string): Promise<void> {
+    const { timeMs } = means.budget;
     const reached = timeMs === undefined
       ? undefined
       : await budgetReached({ timeMs }, run, { place: `${key}:` });
     if (reached !== undefined) throw new BudgetError(reached);
   }
 
-  #begun(node: LiveNode): Operation {
+  function begun(node: LiveNode): Operation {
     const { content, origin, serial } = node;
     if (content.kind !== "operation") throw new Error("An operation is needed.");
-    const { file, known } = this.#world;
     const from = origin.file ?? file.path;
     const place = origin.by === "file"
       ? `${content.line}`
       : origin.by === "import"
       ? `${from}:${content.line}`
       : `+${serial}`;
-    const visit = (this.#visits.get(place) ?? 0) + 1;
-    this.#visits.set(place, visit);
-    const key = `${this.#keyPrefix}op[${place}]${visit === 1 ? "" : `#${visit}`}`;
-    return { ...this.#world, node, fields: known.of(content), key, from };
+    const visit = (visits.get(place) ?? 0) + 1;
+    visits.set(place, visit);
+    const key = `${keyPrefix}op[${place}]${visit === 1 ? "" : `#${visit}`}`;
+    return { ...world, node, fields: world.known.of(content), key, from };
   }
 
   /** Why it is not done, or what keeps that from being known; undefined: it is done. */
-  #skipped({ fields, live, node }: Operation): string | Error | undefined {
-    if ("isRunOnce" in fields && fields.isRunOnce && this.#done.has(node)) return "run-once";
+  function skipped({ fields, node }: Operation): string | Error | undefined {
+    if ("isRunOnce" in fields && fields.isRunOnce && done.has(node)) return "run-once";
     try {
       return failedCondition(fields.conditions, live);
     } catch (error) {
@@ -195,11 +165,11 @@ class FileRun {
     }
   }
 
-  #failed(
+  function failed(
     operation: Operation,
     { error, end }: { readonly error: Error; readonly end: (error: string) => void },
   ): undefined {
-    const { run, live, node, fields, from, key } = operation;
+    const { node, fields, from, key } = operation;
     const text = run.mask(error.message);
     const line = `${from}:${node.content.line}:1: error: @${fields.name}: ${text}`;
     const { nodes } = live.insertError(node, line);
@@ -216,36 +186,36 @@ class FileRun {
     throw new DocumentFailure(line, { innermost, cause: error });
   }
 
-  async #perform(operation: Operation): Promise<Onward> {
+  async function perform(operation: Operation): Promise<Onward> {
     const { fields } = operation;
     switch (fields.name) {
       case "import":
         return void await performImport({ ...operation, fields });
       case "llm":
-        return void await this.#llm({ ...operation, fields });
+        return void await llm({ ...operation, fields });
       case "shell":
         return void await performShell({ ...operation, fields });
       case "run":
-        return void await this.#run({ ...operation, fields });
+        return void await runOther({ ...operation, fields });
       case "return":
         return { returned: performReturn({ ...operation, fields }) };
       case "goto":
-        return this.#goto({ ...operation, fields });
+        return goto({ ...operation, fields });
       default:
         return fields satisfies never;
     }
   }
 
-  async #llm(operation: Operation<LlmFields>): Promise<void> {
+  async function llm(operation: Operation<LlmFields>): Promise<void> {
     const answer = await performLlmOperation(
       operation,
       (caller, { keyPrefix, ...wanted }) =>
-        this.#callee({ ...outliving(caller), key: keyPrefix.replace(/\/$/, "") }, wanted),
+        callee({ ...outliving(caller), key: keyPrefix.replace(/\/$/, "") }, wanted),
     );
-    this.#answer = answer.trimEnd();
+    lastAnswer = answer.trimEnd();
   }
 
-  async #run(operation: Operation<RunFields>): Promise<void> {
+  async function runOther(operation: Operation<RunFields>): Promise<void> {
     const { fields } = operation;
     const { prompt, blocks = [], useHeader: header, inputs, file } = fields;
     targetOf(operation);
@@ -255,7 +225,7 @@ class FileRun {
       warn(operation, "use-header has no effect without prompt");
     }
     const caller = fields.onError === "continue" ? outliving(operation) : operation;
-    const { returned } = await this.#callee(caller, { file, prompt, blocks, header, inputs });
+    const { returned } = await callee(caller, { file, prompt, blocks, header, inputs });
     if (returned === undefined) {
       return warn(operation, `${pathOf(operation, file)} reached no @return: nothing is merged`);
     }
@@ -264,8 +234,8 @@ class FileRun {
   }
 
   /** @throws {CalleeFailure} */
-  async #callee(operation: Operation, wanted: WantedCallee): Promise<DocumentEnd> {
-    const { run, means, key } = operation;
+  async function callee(operation: Operation, wanted: WantedCallee): Promise<DocumentEnd> {
+    const { means, key } = operation;
     const callee = await openCallee(operation, wanted);
     try {
       return await runFile({ ...callee, run, means, keyPrefix: `${key}/` });
@@ -277,14 +247,28 @@ class FileRun {
     }
   }
 
-  #goto({ fields, live, file, means, run, key }: Operation<GotoFields>): Onward {
+  function goto({ fields, key }: Operation<GotoFields>): Onward {
     const at = live.find(fields.block);
     const most = limitsOf(file, means).goto;
-    const jumps = (this.#jumps.get(at) ?? 0) + 1;
+    const jumps = (jumpsTo.get(at) ?? 0) + 1;
     if (jumps > most) throw new OperationError(`more than ${most} jumps to "${fields.block}" (limits.goto)`);
-    this.#jumps.set(at, jumps);
+    jumpsTo.set(at, jumps);
     run.emit({ type: "jump", from: key, to: fields.block });
     return { at };
+  }
+
+  const isIdle = chain.length === 1 && file.tree.nodes.every(({ kind }) => kind !== "operation");
+  const idle = isIdle ? ["the document has no operations: nothing runs"] : [];
+  for (const text of [...idle, ...live.warnings]) {
+    run.emit({ type: "warning", text, file: file.path, line: 1, column: 1 });
+  }
+  try {
+    const returned = await walk();
+    await keepResult();
+    return { returned, answer: lastAnswer };
+  } catch (error) {
+    if (error instanceof DocumentFailure || error instanceof BudgetError) await keepResult();
+    throw error;
   }
 }
 

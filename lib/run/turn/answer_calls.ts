@@ -41,115 +41,102 @@ export const textAlone: AnswerReader = {
 };
 
 /** Call blocks in the text. It is read line by line: where a call ends has to be known exactly. */
-export class BlockReader implements AnswerReader {
-  readonly #options: AnswerReaderOptions & { readonly markers: Markers };
-  readonly #parser: CallParser;
-  readonly #waiting: GraphCall[] = [];
-  #length = 0;
+export function blockReader(options: AnswerReaderOptions & { readonly markers: Markers }): AnswerReader {
+  const waiting: GraphCall[] = [];
+  let length = 0;
+  const parser = new CallParser({ ...options, leaf: undecided });
 
-  constructor(options: AnswerReaderOptions & { readonly markers: Markers }) {
-    this.#options = options;
-    this.#parser = new CallParser({ ...options, leaf: undecided });
-  }
-
-  async text(text: string): Promise<readonly string[]> {
+  async function text(text: string): Promise<readonly string[]> {
     const shown: string[] = [];
     for (let at = 0; at < text.length;) {
       const newline = text.indexOf("\n", at);
       const end = newline < 0 ? text.length : newline + 1;
-      const lineStart = this.#length;
-      this.#length += end - at;
-      await this.#take(this.#parser.push(text.slice(at, end)), { end: this.#length, shown, lineStart });
+      const lineStart = length;
+      length += end - at;
+      await take(parser.push(text.slice(at, end)), { end: length, shown, lineStart });
       at = end;
     }
     return shown;
   }
 
-  open(): void {}
-
-  async call(): Promise<void> {}
-
-  drop(): void {}
-
-  async end(cutOff?: string): Promise<readonly string[]> {
+  async function end(cutOff?: string): Promise<readonly string[]> {
     const shown: string[] = [];
-    const events = cutOff === undefined ? this.#parser.end() : this.#cut(cutOff);
-    await this.#take(events, { end: this.#length, shown });
-    for (const call of this.#waiting) await this.#options.graph.add(call);
+    const events = cutOff === undefined ? parser.end() : cut(cutOff);
+    await take(events, { end: length, shown });
+    for (const call of waiting) await options.graph.add(call);
     return shown;
   }
 
   /** A block whose END stands in the last line is closed. */
-  #cut(cutOff: string): readonly CallEvent[] {
-    const closed = this.#parser.push("\n");
+  function cut(cutOff: string): readonly CallEvent[] {
+    const closed = parser.push("\n");
     const last = closed.at(-1);
     if (last?.type === "text-delta") closed.splice(-1, 1, { ...last, text: last.text.slice(0, -1) });
-    return [...closed, ...refused(this.#parser.end(), cutOff)];
+    return [...closed, ...refused(parser.end(), cutOff)];
   }
 
   /** A call that the header of the next one ends is whole before that line. */
-  async #take(
+  async function take(
     events: readonly CallEvent[],
     place: { readonly end: number; readonly shown: string[]; readonly lineStart?: number },
   ): Promise<void> {
-    const { graph, isMidStream, onWhole } = this.#options;
+    const { graph, isMidStream, onWhole } = options;
     const endsAtHeader = events.some(({ type }) => type === "call-start");
     for (const event of events) {
       if (event.type === "text-delta" && event.text !== "") place.shown.push(event.text);
       else if (event.type === "call-start") graph.open(event);
-      else if (event.type === "call-end" && !isMidStream) this.#waiting.push(event.call);
+      else if (event.type === "call-end" && !isMidStream) waiting.push(event.call);
       else if (event.type === "call-end") {
         onWhole(endsAtHeader ? place.lineStart ?? place.end : place.end);
         await graph.add(event.call);
       }
     }
   }
+
+  return { ...textAlone, text, end };
 }
 
 /** The provider's own calls. */
-export class NativeReader implements AnswerReader {
-  readonly #options: AnswerReaderOptions;
+export function nativeReader(options: AnswerReaderOptions): AnswerReader {
   /** True once the call was given. */
-  readonly #opened = new Map<string, boolean>();
-  readonly #waiting: GraphCall[] = [];
-  #length = 0;
+  const opened = new Map<string, boolean>();
+  const waiting: GraphCall[] = [];
+  let length = 0;
 
-  constructor(options: AnswerReaderOptions) {
-    this.#options = options;
-  }
-
-  text(text: string): Promise<readonly string[]> {
-    this.#length += text.length;
+  function text(text: string): Promise<readonly string[]> {
+    length += text.length;
     return Promise.resolve([text]);
   }
 
-  open({ id, name }: { readonly id: string; readonly name: string }): void {
-    if (this.#opened.has(id)) return;
-    this.#opened.set(id, false);
-    this.#options.graph.open({ invocationId: id, gadgetName: name, dependencies: [], line: 0 });
+  function open({ id, name }: { readonly id: string; readonly name: string }): void {
+    if (opened.has(id)) return;
+    opened.set(id, false);
+    options.graph.open({ invocationId: id, gadgetName: name, dependencies: [], line: 0 });
   }
 
-  async call(call: ToolCall): Promise<void> {
-    this.open(call);
-    this.#opened.set(call.id, true);
-    if (this.#options.isMidStream && call.cut === undefined) this.#options.onWhole(this.#length);
+  async function call(call: ToolCall): Promise<void> {
+    open(call);
+    opened.set(call.id, true);
+    if (options.isMidStream && call.cut === undefined) options.onWhole(length);
     const answerCall = nativeCall(call);
-    if (this.#options.isMidStream) await this.#options.graph.add(answerCall);
-    else this.#waiting.push(answerCall);
+    if (options.isMidStream) await options.graph.add(answerCall);
+    else waiting.push(answerCall);
   }
 
-  drop(why: string): void {
-    for (const [invocationId, isGiven] of this.#opened) {
+  function drop(why: string): void {
+    for (const [invocationId, isGiven] of opened) {
       if (isGiven) continue;
-      this.#options.graph.refuse({ invocationId, line: 0 }, why);
-      this.#opened.delete(invocationId); // the next attempt may have a call of that id
+      options.graph.refuse({ invocationId, line: 0 }, why);
+      opened.delete(invocationId); // the next attempt may have a call of that id
     }
   }
 
-  async end(): Promise<readonly string[]> {
-    for (const call of this.#waiting) await this.#options.graph.add(call);
+  async function end(): Promise<readonly string[]> {
+    for (const call of waiting) await options.graph.add(call);
     return [];
   }
+
+  return { text, open, call, drop, end };
 }
 
 /** The call that only the end of the text has closed is not run: nobody knows how it would have gone on. */

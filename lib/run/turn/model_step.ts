@@ -65,7 +65,7 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
   const input = toJson({ messages: news, about });
   const entered = enterStep(run, { key, kind: "model", name: model.id, input, idempotent: true });
   const open = entered.outcome === undefined ? entered : undefined;
-  const step = new ModelStep(options, open);
+  const step = modelStep(options, open);
   if (entered.outcome !== undefined) {
     const outcome = await orAborted(entered.outcome, options.signal ?? run.signal);
     if ("ok" in outcome) return await step.giveAgain(answerFrom(outcome.ok, model.id));
@@ -78,101 +78,95 @@ export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> 
   return await step.takeAsWhole(answerFromPieces(entered.prefix, model.id));
 }
 
-class ModelStep {
-  readonly #options: ModelStepOptions;
-  /** Undefined: it was answered before. */
-  readonly #open: OpenStep | undefined;
-  readonly #run: Run;
-  readonly #signal: AbortSignal;
-  readonly #reader: AnswerReader;
-  readonly #masked: MaskedParts | undefined;
-  readonly #startedAt: number;
-  readonly #calls: ToolCall[] = [];
-  readonly #cutCalls: Pick<ToolCall, "id" | "name">[] = [];
-  readonly #callIds = new Set<string>();
-  readonly #reasoning: Reasoning[] = [];
-  readonly #pieces = new AnswerPieces();
-  #text = "";
+/** What comes of one question. @param open undefined: it was answered before */
+function modelStep(options: ModelStepOptions, open: OpenStep | undefined) {
+  const {
+    run,
+    key,
+    model,
+    request,
+    signal = run.signal,
+    callsBefore = 0,
+    keepsFailure = false,
+    isMessage = true,
+  } = options;
+  const calls: ToolCall[] = [];
+  const cutCalls: Pick<ToolCall, "id" | "name">[] = [];
+  const callIds = new Set<string>();
+  const reasoning: Reasoning[] = [];
+  const pieces = new AnswerPieces();
+  let said = "";
   /** Where the answer begins in it: behind a thought that had looked like text. */
-  #answerFrom = 0;
-  #finish: Extract<ModelPart, { readonly type: "finish" }> | undefined;
+  let answerStart = 0;
+  let finished: Extract<ModelPart, { readonly type: "finish" }> | undefined;
   /** Its outcome is in the journal. */
-  #isKept = false;
+  let isKept = false;
   /** How much of the text, and how many calls, belong to whole calls. */
-  #whole: { readonly text: number; readonly calls: number } | undefined;
-
-  constructor(options: ModelStepOptions, open: OpenStep | undefined) {
-    this.#options = options;
-    this.#open = open;
-    this.#run = options.run;
-    this.#signal = options.signal ?? options.run.signal;
-    this.#startedAt = options.run.clock.now();
-    const { secrets } = options.run;
-    this.#masked = secrets && new MaskedParts(secrets);
-    this.#reader = options.reader((text) => this.#onWhole(text));
-  }
+  let whole: { readonly text: number; readonly calls: number } | undefined;
+  const startedAt = run.clock.now();
+  const masked = run.secrets && maskedParts(run.secrets);
+  const reader = options.reader(onWhole);
 
   /** From the journal: nothing is told or kept again. */
-  async giveAgain(answer: ModelAnswer): Promise<ModelAnswer> {
-    this.#isKept = true;
-    this.#options.model.answered?.(this.#options.request, { isFailure: false });
+  async function giveAgain(answer: ModelAnswer): Promise<ModelAnswer> {
+    isKept = true;
+    model.answered?.(request, { isFailure: false });
     const { text, calls } = answer;
-    if (text !== "") await this.#reader.text(text);
-    for (const call of calls) await this.#reader.call(call);
-    await this.#reader.end(cutOffBy(answer));
+    if (text !== "") await reader.text(text);
+    for (const call of calls) await reader.call(call);
+    await reader.end(cutOffBy(answer));
     return answer;
   }
 
   /** What had come of an answer before the process ended is all there is of it. */
-  async takeAsWhole(prefix: ModelAnswer): Promise<ModelAnswer> {
-    await this.giveAgain(prefix);
+  async function takeAsWhole(prefix: ModelAnswer): Promise<ModelAnswer> {
+    await giveAgain(prefix);
     const answer: ModelAnswer = { ...prefix, isCut: true };
-    this.#end(answer);
+    keep(answer);
     return answer;
   }
 
-  async ask(): Promise<ModelAnswer> {
-    const { model, request } = this.#options;
+  async function ask(): Promise<ModelAnswer> {
     try {
       await eachUntilAborted(
-        model.stream({ ...request, signal: this.#signal }),
-        (part) => this.#arrived(this.#masked?.push(part) ?? [part]),
-        this.#signal,
+        model.stream({ ...request, signal }),
+        (part) => arrived(masked?.push(part) ?? [part]),
+        signal,
       );
-      this.#signal.throwIfAborted();
-      await this.#arrived(this.#masked?.end() ?? []);
-      return await this.#whenEnded();
+      signal.throwIfAborted();
+      await arrived(masked?.end() ?? []);
+      return await whenEnded();
     } catch (error) {
-      return this.#brokenOff(error);
+      return brokenOff(error);
     }
   }
 
-  async #arrived(parts: readonly ModelPart[]): Promise<void> {
+  async function arrived(parts: readonly ModelPart[]): Promise<void> {
     for (const part of parts) {
-      if (this.#run.isRecording) this.#run.part(this.#options.key, toJson(part));
-      await this.#take(part);
+      if (run.isRecording) run.part(key, toJson(part));
+      await take(part);
     }
   }
 
-  async #take(part: ModelPart): Promise<void> {
+  async function take(part: ModelPart): Promise<void> {
     switch (part.type) {
       case "text":
-        return await this.#takeText(part.text);
+        return await takeText(part.text);
       case "call-start":
-        return this.#reader.open(part);
+        return reader.open(part);
       case "call":
-        return await this.#takeCall(part.call);
+        return await takeCall(part.call);
       case "call-cut":
-        return void this.#cutCalls.push(part);
+        return void cutCalls.push(part);
       case "thought":
-        if (part.wasText === true) this.#answerFrom = this.#text.length;
-        else this.#reasoning.push(part.reasoning);
+        if (part.wasText === true) answerStart = said.length;
+        else reasoning.push(part.reasoning);
         return;
       case "retry":
-        this.#reader.drop(part.error);
-        return this.#run.emit({ type: "warning", text: retryText(part) });
+        reader.drop(part.error);
+        return run.emit({ type: "warning", text: retryText(part) });
       case "finish":
-        this.#finish = part;
+        finished = part;
         return;
       case "reasoning":
       case "call-delta":
@@ -182,123 +176,121 @@ class ModelStep {
     }
   }
 
-  async #takeText(text: string): Promise<void> {
+  async function takeText(text: string): Promise<void> {
     if (text === "") return;
-    this.#text += text;
-    this.#pieces.text(text);
-    this.#show(await this.#reader.text(text));
+    said += text;
+    pieces.text(text);
+    show(await reader.text(text));
   }
 
-  async #takeCall(given: ToolCall): Promise<void> {
+  async function takeCall(given: ToolCall): Promise<void> {
     let { id } = given;
-    const { callsBefore = 0 } = this.#options;
-    for (let n = callsBefore + this.#calls.length + 1; id === "" || this.#callIds.has(id); n++) {
+    for (let n = callsBefore + calls.length + 1; id === "" || callIds.has(id); n++) {
       id = `call_${n}`;
     }
     const call = id === given.id ? given : { ...given, id };
-    this.#calls.push(call);
-    this.#callIds.add(id);
-    await this.#reader.call(call);
+    calls.push(call);
+    callIds.add(id);
+    await reader.call(call);
   }
 
-  #show(texts: readonly string[]): void {
-    for (const text of texts) this.#run.emit({ type: "text-delta", step: this.#options.key, text });
+  function show(texts: readonly string[]): void {
+    for (const text of texts) run.emit({ type: "text-delta", step: key, text });
   }
 
-  #onWhole(text: number): void {
-    this.#whole = { text, calls: this.#calls.length };
-    if (this.#isKept) return;
-    const all = { textLength: text, calls: this.#calls, reasoning: this.#reasoning };
-    this.#run.prefix(this.#options.key, () => this.#pieces.cut(all));
+  function onWhole(text: number): void {
+    whole = { text, calls: calls.length };
+    if (isKept) return;
+    const all = { textLength: text, calls, reasoning };
+    run.prefix(key, () => pieces.cut(all));
   }
 
-  async #whenEnded(): Promise<ModelAnswer> {
-    const { model } = this.#options;
-    const { reason: finish = "other", rawReason, usage = { input: 0, output: 0 } } = this.#finish ?? {};
+  async function whenEnded(): Promise<ModelAnswer> {
+    const { reason: finish = "other", rawReason, usage = { input: 0, output: 0 } } = finished ?? {};
     const isNamed = rawReason !== undefined && (finish === "other" || finish === "error");
-    const isThought = this.#answerFrom > 0 && this.#whole === undefined; // else calls of it have run
+    const isThought = answerStart > 0 && whole === undefined; // else calls of it have run
     const answer: ModelAnswer = {
-      text: isThought ? this.#text.slice(this.#answerFrom).trimStart() : this.#text,
-      calls: this.#calls,
-      reasoning: this.#reasoning,
+      text: isThought ? said.slice(answerStart).trimStart() : said,
+      calls,
+      reasoning,
       finish,
       ...(isNamed && { rawFinish: rawReason }),
       usage,
-      model: this.#finish?.model ?? model.id,
+      model: finished?.model ?? model.id,
     };
-    for (const { id, name } of this.#cutCalls) {
-      await this.#takeCall({ id, name, arguments: "", cut: cutCall(answer) });
+    for (const { id, name } of cutCalls) {
+      await takeCall({ id, name, arguments: "", cut: cutCall(answer) });
     }
     const cutOff = cutOffBy(answer);
-    if (cutOff !== undefined) this.#run.emit({ type: "warning", text: `${answer.model}: ${cutOff}` });
-    this.#show(await this.#reader.end(cutOff));
-    this.#end(answer);
+    if (cutOff !== undefined) run.emit({ type: "warning", text: `${answer.model}: ${cutOff}` });
+    show(await reader.end(cutOff));
+    keep(answer);
     return answer;
   }
 
   /** The calls that were whole have run or are running: what they were part of is kept, and the model is not asked the same again. */
-  #brokenOff(error: unknown): ModelAnswer {
-    if (this.#signal.aborted) {
-      const { reason } = this.#signal;
-      if (this.#text !== "") this.#failed({ message: messageOf(reason), code: "aborted" });
+  function brokenOff(error: unknown): ModelAnswer {
+    if (signal.aborted) {
+      const { reason } = signal;
+      if (said !== "") tellFailure({ message: messageOf(reason), code: "aborted" });
       throw reason;
     }
     if (!(error instanceof ModelError)) throw error;
-    this.#run.part(this.#options.key, problemJson(error));
-    this.#reader.drop(error.message);
-    if (this.#whole === undefined) {
+    run.part(key, problemJson(error));
+    reader.drop(error.message);
+    if (whole === undefined) {
       const { message, code, flag } = error;
-      const failed = { message: this.#run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
-      const { keepsFailure = false } = this.#options;
+      const failed = { message: run.mask(message), code, ...(flag === undefined ? {} : { flag }) };
       const isKept = typeof keepsFailure === "function" ? keepsFailure(error) : keepsFailure;
       if (isKept && error.code !== "context") {
-        this.#open?.end({ error: failed }, () => this.#failed(failed));
-      } else this.#failed(failed);
+        open?.end({ error: failed }, () => tellFailure(failed));
+      } else tellFailure(failed);
       throw error;
     }
-    this.#run.emit({
+    run.emit({
       type: "warning",
       text: `${error.message}. What it had called before that is kept, and it is asked to go on.`,
     });
     const answer: ModelAnswer = {
-      text: this.#text.slice(0, this.#whole.text),
-      calls: this.#calls,
-      reasoning: this.#reasoning,
+      text: said.slice(0, whole.text),
+      calls,
+      reasoning,
       finish: "error",
       usage: { input: 0, output: 0 },
-      model: this.#options.model.id,
+      model: model.id,
       isCut: true,
     };
-    this.#end(answer);
+    keep(answer);
     return answer;
   }
 
   /** What was said is told with it: it is in no outcome. */
-  #failed(error: StepError): void {
-    this.#run.emit({ type: "step-end", key: this.#options.key, ms: this.#ms(), error, ...this.#partial(0) });
+  function tellFailure(error: StepError): void {
+    run.emit({ type: "step-end", key, ms: elapsedMs(), error, ...partial(0) });
   }
 
-  #partial(from: number): { readonly partial?: string } {
-    const partial = this.#text.slice(from);
+  function partial(from: number): { readonly partial?: string } {
+    const partial = said.slice(from);
     return partial === "" ? {} : { partial };
   }
 
-  #end(answer: ModelAnswer): void {
-    const { key, isMessage = true } = this.#options;
+  function keep(answer: ModelAnswer): void {
     const outcome = answerJson(answer);
-    const ms = this.#ms();
-    this.#open?.end({ ok: outcome }, () => {
-      if (isMessage) this.#run.emit({ type: "message", step: key, n: 1, text: answer.text });
+    const ms = elapsedMs();
+    open?.end({ ok: outcome }, () => {
+      if (isMessage) run.emit({ type: "message", step: key, n: 1, text: answer.text });
       if (answer.isCut !== true) {
-        this.#run.emit({ type: "usage", step: key, model: answer.model, ...answer.usage });
+        run.emit({ type: "usage", step: key, model: answer.model, ...answer.usage });
       }
-      this.#run.emit({ type: "step-end", key, ms, outcome, ...this.#partial(answer.text.length) });
+      run.emit({ type: "step-end", key, ms, outcome, ...partial(answer.text.length) });
     });
   }
 
-  #ms(): number {
-    return toldMs(this.#run.clock.now() - this.#startedAt);
+  function elapsedMs(): number {
+    return toldMs(run.clock.now() - startedAt);
   }
+
+  return { giveAgain, takeAsWhole, ask };
 }
 
 /** A failure as a record has it, whether a journal keeps it or not. */
@@ -316,53 +308,52 @@ function retryText({ error, delayMs, model }: Extract<ModelPart, { readonly type
 type PieceType = "text" | "reasoning";
 
 /** The parts of one answer, with the secrets taken out of them. */
-class MaskedParts {
-  readonly #secrets: Secrets;
-  readonly #streams: Readonly<Record<PieceType, ReturnType<Secrets["stream"]>>>;
-
-  constructor(secrets: Secrets) {
-    this.#secrets = secrets;
-    this.#streams = { text: secrets.stream(), reasoning: secrets.stream() };
-  }
+function maskedParts(secrets: Secrets) {
+  const streams: Readonly<Record<PieceType, ReturnType<Secrets["stream"]>>> = {
+    text: secrets.stream(),
+    reasoning: secrets.stream(),
+  };
 
   /** Gives what may be told by now. How a call grows is told no more: the whole call comes. */
-  push(part: ModelPart): readonly ModelPart[] {
+  function push(part: ModelPart): readonly ModelPart[] {
     switch (part.type) {
       case "text":
       case "reasoning":
-        return piece(part.type, this.#streams[part.type].push(part.text));
+        return piece(part.type, streams[part.type].push(part.text));
       case "call-delta":
         return [];
       case "call":
         return [{
           ...part,
-          call: { ...this.#secrets.maskJson(part.call), arguments: this.#arguments(part.call) },
+          call: { ...secrets.maskJson(part.call), arguments: maskedArguments(part.call) },
         }];
       case "finish":
-        return [...this.end(), this.#secrets.maskJson(part)];
+        return [...end(), secrets.maskJson(part)];
       case "thought":
-        return [...(part.wasText === true ? this.end() : []), this.#secrets.maskJson(part)];
+        return [...(part.wasText === true ? end() : []), secrets.maskJson(part)];
       default:
-        return [this.#secrets.maskJson(part)];
+        return [secrets.maskJson(part)];
     }
   }
 
   /** Text within JSON within JSON would be escaped twice: the values are what is looked through. */
-  #arguments({ arguments: given }: ToolCall): string {
+  function maskedArguments({ arguments: given }: ToolCall): string {
     try {
       const values = parseJson(given);
-      const masked = this.#secrets.maskJson(values);
+      const masked = secrets.maskJson(values);
       return masked === values ? given : JSON.stringify(masked);
     } catch {
-      return this.#secrets.mask(given);
+      return secrets.mask(given);
     }
   }
 
   /** Gives what was held back. */
-  end(): readonly ModelPart[] {
-    const { text, reasoning } = this.#streams;
+  function end(): readonly ModelPart[] {
+    const { text, reasoning } = streams;
     return [...piece("reasoning", reasoning.end()), ...piece("text", text.end())];
   }
+
+  return { push, end };
 }
 
 function piece(type: PieceType, text: string): readonly ModelPart[] {
