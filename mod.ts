@@ -156,8 +156,8 @@ export type {
   ConversationModelRequest,
 } from "./lib/service/program/model_of_function.ts";
 export type { Conversation, ConversationStatus } from "./lib/run/conversation/conversation.ts";
-export { ConversationError } from "./lib/run/conversation/work.ts";
-export type { ConversationErrorCode } from "./lib/run/conversation/work.ts";
+export { ConversationError } from "./lib/core/journal.ts";
+export type { ConversationErrorCode } from "./lib/core/journal.ts";
 export type { Checkpoint, ConversationSave, LogEntry, SlotScope, SlotWrite } from "./lib/core/journal.ts";
 
 export { openCollection } from "./lib/service/program/collection.ts";

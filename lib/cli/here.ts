@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { realPath } from "../host/paths.ts";
-import { documentPath } from "../project/document/place.ts";
+import { pathInProject, realPath } from "../host/paths.ts";
 import { readDocumentText } from "../run/document/files.ts";
 import { orNearest } from "./run/source.ts";
 import type { LookedFile } from "../service/kinds/kind.ts";
@@ -126,5 +125,5 @@ export async function fileHere(word: string): Promise<LookedFile> {
   const path = realPath(resolve(cwd, word));
   const text = await orNearest(word, cwd, readDocumentText(hostFiles({ root: cwd }), word));
   const project = await openSettings(dirname(path));
-  return { file: documentPath(word, project), path, text, project };
+  return { file: pathInProject(word, project), path, text, project };
 }

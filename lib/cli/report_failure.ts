@@ -1,4 +1,5 @@
 import {
+  ConversationError,
   DivergedError,
   FileError,
   JournalError,
@@ -20,7 +21,6 @@ import {
 import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { paintFor } from "../render/cells.ts";
 import { errorFrame, plainErrorFrame } from "../render/error_frame.ts";
-import { ConversationError } from "../run/conversation/work.ts";
 import { EXIT, InterruptedError, UsageError } from "../service/exit_code.ts";
 import type { ServerError } from "./remote/client.ts";
 

@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import type { Sight } from "../core/core.ts";
+import { isInside, pathFromFolder, type Sight } from "../core/core.ts";
 import { denoGrants, hostEnv, program } from "./process.ts";
 
 /** The working folder, absolute. */
@@ -82,6 +82,32 @@ export function sightOf(
 /** The user's home folder, when the environment says it. */
 export function homeFolder(): string | undefined {
   return absoluteEnv("HOME") ?? absoluteEnv("USERPROFILE");
+}
+
+/**
+ * The root of the project that a folder belongs to, real and absolute: the nearest folder with `orrery.yaml`, upwards; the search ends
+ * silently at the home folder, at a folder with `.git`, and at one that may not be read, each of them looked at last. None: that of the
+ * working folder when the folder is in it, so that what is kept of a run is found where it was started, else the folder itself (config.md).
+ *
+ * @param folder that of the file that is run, or the working folder
+ */
+export function projectRoot(folder: string, cwd: string): string {
+  const [start, here, home] = [realPath(folder), realPath(cwd), realPath(homeFolder() ?? "/")];
+  for (let at = start;; at = dirname(at)) {
+    const config = lookAt(join(at, "orrery.yaml"));
+    if (config === "file" || config === "other") return at;
+    const isLast = config === "closed" || at === home || dirname(at) === at;
+    if (isLast || lookAt(join(at, ".git")) !== "nothing") break;
+  }
+  return start !== here && isInside(start, here) ? projectRoot(here, here) : start;
+}
+
+/** The path of a file from the root of its project, links followed. @param word as it was typed */
+export function pathInProject(
+  word: string,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+): string {
+  return pathFromFolder(realPath(resolve(cwd, word)), root);
 }
 
 /** Where the user's own settings are: `$XDG_CONFIG_HOME/orrery`, by default `~/.config/orrery`. */

@@ -265,6 +265,11 @@ export function hostEnv(name: string): string | undefined {
   return program().env.get(name);
 }
 
+/** The name of the model that is wanted: the flag over `ORRERY_MODEL`; undefined leaves it to the settings. */
+export function wantedModel(flag?: string): string | undefined {
+  return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
+}
+
 /** Why {@linkcode hostEnv} cannot look at a variable; undefined when it can. */
 export function hostEnvProblem(name: string): string | undefined {
   if (denoGrants({ name: "env", variable: name })) return undefined;

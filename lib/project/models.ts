@@ -15,7 +15,7 @@ import {
 import { hostFiles } from "../host/files/files.ts";
 import { hostModelFetch } from "../host/http/model_fetch.ts";
 import { lookAt, realPath } from "../host/paths.ts";
-import { denoGrants, hostEnv, hostEnvProblem } from "../host/process.ts";
+import { denoGrants, hostEnv, hostEnvProblem, wantedModel } from "../host/process.ts";
 import { tcpConnect } from "../host/http/dial.ts";
 import { openEmbedder } from "../models/open_embedder.ts";
 import { type OpenModels, openModels, type OpenModelsOptions } from "../models/open_models.ts";
@@ -30,7 +30,7 @@ import { didYouMean } from "../parse/document/near.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 import type { ConversationModels } from "../run/conversation/work.ts";
-import { type ProjectSettings, wantedModel } from "./project.ts";
+import { type ProjectSettings } from "./project.ts";
 
 /** Where the models are wanted. */
 export type OpenProjectModelsOptions = ModelMeansOptions;
@@ -43,7 +43,7 @@ export type OpenProjectModelsOptions = ModelMeansOptions;
 export function openProjectModels(options: OpenProjectModelsOptions): OpenModels {
   const { root, cwd, settings = NO_POLICY_FLAGS } = options;
   const policy = createPolicy(settings, { root, cwd, realPath });
-  const own = [settings.ownModel, hostEnv("ORRERY_MODEL")?.trim()].map((name = "") => {
+  const own = [settings.ownModel, wantedModel()].map((name = "") => {
     const id = maybeModelId(name);
     return id && modelIdText(id);
   });

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { COMMAND_NAMES, type CommandName, type Config, type Grant } from "../catalog/config/config.ts";
-import { findProjectRoot, loadConfig } from "../catalog/config/load.ts";
+import { loadConfig } from "../catalog/config/load.ts";
 import { type McpJson, readMcpJson } from "../catalog/mcp/config.ts";
 import { type AbsentServer, type ServerGadgets, withAbsentServers } from "../catalog/mcp/gadgets.ts";
 import { type GadgetSandbox, loadCatalog } from "../catalog/project_catalog.ts";
@@ -16,8 +16,7 @@ import {
   type World,
 } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
-import { configFolder, homeFolder, lookAt, realPath, workingFolder } from "../host/paths.ts";
-import { hostEnv } from "../host/process.ts";
+import { configFolder, homeFolder, lookAt, projectRoot, realPath, workingFolder } from "../host/paths.ts";
 import type { Approve } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
@@ -100,16 +99,6 @@ export interface OpenedCatalog {
   readonly catalog: Catalog;
   readonly world: World;
   readonly projectAccepted: boolean;
-}
-
-/** The root of the project that a folder belongs to: real and absolute. */
-export function projectRoot(folder: string, cwd: string): string {
-  const home = homeFolder();
-  return findProjectRoot(realPath(folder), {
-    look: lookAt,
-    cwd: realPath(cwd),
-    ...(home !== undefined && { home: realPath(home) }),
-  });
 }
 
 /** Finds the project root of a folder and reads its settings (config.md). Default: those of the working folder. */
@@ -357,24 +346,6 @@ async function maybeServers(
   const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
   const files = serverFiles(project, { mcpJson, projectAccepted });
   return await mcpGadgets(files, { root, cwd, own: Object.keys(own), ...options });
-}
-
-/** The name of the model that is wanted: the flag over the variable; undefined leaves it to the settings. */
-export function wantedModel(flag: string | undefined): string | undefined {
-  return flag ?? (hostEnv("ORRERY_MODEL")?.trim() || undefined);
-}
-
-/** The flags over the settings of the project. */
-export function limitsOf(
-  { config }: Pick<ProjectSettings, "config">,
-  flags: { readonly concurrency?: number; readonly timeout?: number },
-): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
-  const { concurrency = config.limits.concurrency, timeout } = flags;
-  return {
-    concurrency,
-    timeoutMs: timeout === undefined ? config.limits.timeoutMs : timeout * 1000,
-    resultBytes: config.limits.resultBytes,
-  };
 }
 
 /** `--frozen`: every module of the lock is as it was, before anything runs. @throws {ProblemsError} that names each gadget and module */

@@ -25,8 +25,8 @@ import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
 import type { Replay } from "../run/replay/replay.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "../project/trust/grants.ts";
-import { projectRoot } from "../project/project.ts";
 import { runSecrets } from "../project/run_secrets.ts";
+import { projectRoot } from "../host/paths.ts";
 
 /** Where a run belongs and what it was allowed. */
 export interface RunPlace {

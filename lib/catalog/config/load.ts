@@ -1,13 +1,5 @@
-import { dirname, join } from "node:path";
-import {
-  FileError,
-  type Files,
-  isInside,
-  ProblemsError,
-  shownPath,
-  type Sight,
-  SourceError,
-} from "../../core/core.ts";
+import { join } from "node:path";
+import { FileError, type Files, ProblemsError, shownPath, type Sight, SourceError } from "../../core/core.ts";
 import { mergeConfig } from "./merge.ts";
 import { readConfig, type WrittenConfig } from "./read.ts";
 import type { Config } from "./config.ts";
@@ -58,31 +50,4 @@ async function written(path: string, files: Files, cwd: string): Promise<Written
     const message = cause.message.replaceAll(path, file);
     return { ...ABSENT, problems: [new SourceError(message, { code: "E-config", cause })] };
   }
-}
-
-/** How the search looks at the machine. */
-export interface ProjectRootOptions {
-  readonly look: (path: string) => Sight;
-  /** The user's home folder: the search goes no further up. */
-  readonly home?: string;
-  /** The working folder: absolute. */
-  readonly cwd: string;
-}
-
-/**
- * The project root: the nearest folder with `orrery.yaml`, from `start` upwards; the search ends silently at the home folder,
- * at a folder with `.git`, and at one that may not be read, each of them looked at last. None: that of the working folder when `start` is in
- * it, so that what is kept of a run is found where it was started, else `start` (config.md).
- *
- * @param start absolute: the folder of the file that is run, or the working folder
- */
-export function findProjectRoot(start: string, options: ProjectRootOptions): string {
-  const { look, home, cwd } = options;
-  for (let folder = start;; folder = dirname(folder)) {
-    const config = look(join(folder, "orrery.yaml"));
-    if (config === "file" || config === "other") return folder;
-    const isLast = config === "closed" || folder === home || dirname(folder) === folder;
-    if (isLast || look(join(folder, ".git")) !== "nothing") break;
-  }
-  return start !== cwd && isInside(start, cwd) ? findProjectRoot(cwd, options) : start;
 }

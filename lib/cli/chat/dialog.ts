@@ -1,8 +1,7 @@
 import { didYouMean, present } from "../../core/core.ts";
 import type { KeptRun } from "../../service/keep.ts";
-import { limitsOf, wantedModel } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
-import { budgetWithin } from "../../service/input/budget.ts";
+import { budgetWithin, limitsOf } from "../../service/input/budget.ts";
 import {
   type DialogInput,
   dialogInput,
@@ -14,6 +13,7 @@ import { recordedPlace, type StartPlace } from "../../service/start/ready_run.ts
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { type GrantFlags, grantsOf } from "../flags/grants.ts";
 import { openReplay } from "../run/record.ts";
+import { wantedModel } from "../../host/process.ts";
 
 /** The flags that `ask` and `chat` share. */
 type DialogFlags = Pick<

@@ -3,12 +3,12 @@ import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
-import { documentPath } from "../../project/document/place.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { RefusedAgent } from "../../service/talks/agent.ts";
 import { agentLines } from "../../service/talks/needs.ts";
 import { orNearest } from "../run/source.ts";
+import { pathInProject } from "../../host/paths.ts";
 
 /** Reads an agent file; undefined when something is wrong with it, all of which is told. @throws {FileError} */
 export async function readAgent(
@@ -17,7 +17,7 @@ export async function readAgent(
 ): Promise<AgentFile | undefined> {
   const { cwd } = project;
   const text = await orNearest(word, cwd, hostFiles({ root: cwd }).readText(word));
-  return await tellingProblems(text, { file: documentPath(word, project), project, terminal });
+  return await tellingProblems(text, { file: pathInProject(word, project), project, terminal });
 }
 
 /** The same of a text that is there already. @param options `file`: from the root */

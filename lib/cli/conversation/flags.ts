@@ -1,13 +1,14 @@
 import { SLOT } from "../../service/talks/open.ts";
 import { resolve } from "node:path";
 import type { JsonObject } from "../../core/core.ts";
-import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import type { ProjectSettings } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
-import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
+import { budgetOf, budgetWithin, limitsOf } from "../../service/input/budget.ts";
 import { moduleChoice } from "../../service/input/module_choice.ts";
 import { contextFile } from "../../service/input/context_file.ts";
 import type { ConversationInput } from "../../service/talks/agent.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
+import { wantedModel } from "../../host/process.ts";
 
 /** The flags that say how a conversation is held. */
 export type ConversationFlags = Pick<

@@ -1,11 +1,10 @@
-import { linkedSignal, messageOf, type RunEvent, typedPath } from "../../core/core.ts";
+import { ConversationError, linkedSignal, messageOf, type RunEvent, typedPath } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { agentTree } from "../../parse/agent/tree.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { longText, printable } from "../../render/shown_text.ts";
 import { AskingSteps, OwnTexts } from "../../render/turn_texts.ts";
-import { ConversationError } from "../../run/conversation/work.ts";
 import type { LiveConversation } from "../../run/conversation/conversation.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import type { ConversationSession } from "../../service/talks/session.ts";

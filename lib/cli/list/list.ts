@@ -3,7 +3,7 @@ import type { Kind, KindLists } from "../../service/kinds/kind.ts";
 import type { AgentProfile } from "../../catalog/agent_profile.ts";
 import { type Catalog, type CatalogEntry, GADGET_NAME, type Problem, typedPath } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
-import { hostEnv } from "../../host/process.ts";
+import { wantedModel } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
@@ -163,8 +163,8 @@ async function fileList(lists: KindLists, all: string): Promise<Told> {
 async function modelList(project: ProjectSettings): Promise<Told> {
   const models = openProjectModels({ ...project, isAccepted: await isAcceptedHere(project) }).list();
   const { aliases, known, providers, offline } = models;
-  const variable = hostEnv("ORRERY_MODEL")?.trim();
-  const chosen = variable || models.default;
+  const variable = wantedModel();
+  const chosen = variable ?? models.default;
   const keyOf = ({ keyVariables, hasKey }: typeof providers[number]) =>
     hasKey ? "set" : keyVariables.length === 0 ? "none needed" : `missing: ${keyVariables.join(" or ")}`;
   const usable = new Set(

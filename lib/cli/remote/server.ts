@@ -1,8 +1,7 @@
 // Which server a command is for, and what it shows it.
 import { keptToken } from "../../host/files/journal_files.ts";
-import { workingFolder } from "../../host/paths.ts";
+import { projectRoot, workingFolder } from "../../host/paths.ts";
 import { hostEnv } from "../../host/process.ts";
-import { projectRoot } from "../../project/project.ts";
 import { isLoopback } from "../../server/guard.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import type { CommandSpec } from "../flags/flag.ts";

@@ -1,4 +1,5 @@
 import {
+  ConversationError,
   isRecord,
   type JsonObject,
   type LogEntry,
@@ -6,7 +7,6 @@ import {
   type RunTrace,
   type User,
 } from "../../core/core.ts";
-import { ConversationError } from "../../run/conversation/work.ts";
 import type { TalkState } from "../../service/service.ts";
 import { type Decisions, settleSteps } from "../../service/start/settle.ts";
 import type { TalkLive, TalkSession } from "../conversation/talk.ts";

@@ -4,7 +4,7 @@ import { CONFIG_TABLE } from "../../catalog/config/table.ts";
 import { FileError, isRecord, type Json, toJson } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { configFolder } from "../../host/paths.ts";
-import { hostEnv } from "../../host/process.ts";
+import { hostEnv, wantedModel } from "../../host/process.ts";
 import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
 import { openProjectModels } from "../../project/models.ts";
 import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
@@ -79,7 +79,7 @@ async function layersOf({ root, cwd }: ProjectSettings, isAccepted: boolean): Pr
 /** What stands above the files: flags, then the environment. */
 function overrides({ model, concurrency, timeout }: ShowConfigFlags): ReadonlyMap<string, Setting> {
   const all: readonly (readonly [key: string, value: Json | undefined, from: string])[] = [
-    ["models.default", hostEnv("ORRERY_MODEL")?.trim() || undefined, "the variable ORRERY_MODEL"],
+    ["models.default", wantedModel(), "the variable ORRERY_MODEL"],
     ["models.default", model, "--model"],
     ["limits.concurrency", concurrency, "--concurrency"],
     ["limits.timeout-s", timeout, "--timeout"],

@@ -1,15 +1,7 @@
 // A document in a project of this machine, with what the flags of a command grant it.
 import { checkDocument } from "../../check/check_document.ts";
 import type { CheckDocumentOptions, DocumentGrants, Soon } from "../../check/check_options.ts";
-import {
-  type Catalog,
-  type Files,
-  type Model,
-  pathFromFolder,
-  type Shell,
-  type World,
-} from "../../core/core.ts";
-import { realPath } from "../../host/paths.ts";
+import { type Catalog, type Files, type Model, type Shell, type World } from "../../core/core.ts";
 import { type DocumentBounds, documentGrants } from "./grants.ts";
 import { modelProblem, modelsByName } from "../models.ts";
 import type { ProjectSettings } from "../project.ts";
@@ -18,7 +10,6 @@ import { commandSettings, scriptShell } from "../world.ts";
 import { readDocumentText } from "../../run/document/files.ts";
 import type { DocumentMeans } from "../../run/document/means.ts";
 import { catalogTools, type ToolSource, wholeCatalog } from "../../run/turn/offered.ts";
-import { resolve } from "node:path";
 
 /** A project that a document runs in. */
 export interface DocumentPlace {
@@ -79,11 +70,6 @@ export function readyTools(catalog: () => Promise<Catalog>): ToolSource {
     names: async () =>
       (await wholeCatalog(await catalog())).filter(({ state }) => state === "ready").map(({ name }) => name),
   };
-}
-
-/** The path of a file as documents name it. @param word as it was typed */
-export function documentPath(word: string, { root, cwd }: Pick<ProjectSettings, "root" | "cwd">): string {
-  return pathFromFolder(realPath(resolve(cwd, word)), root);
 }
 
 // What a document meets where it is checked and run: made of the flags of a command, or of the options of a program.

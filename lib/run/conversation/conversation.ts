@@ -12,6 +12,7 @@ import {
 } from "../../conversation/slots.ts";
 import { stepTree } from "../../conversation/step_tree.ts";
 import {
+  ConversationError,
   type ConversationRecord,
   type Journal,
   type Json,
@@ -30,7 +31,7 @@ import {
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { runConversationTurn, type TurnStart } from "./turn.ts";
-import { busyError, ConversationError, type ConversationMeans, endedError } from "./work.ts";
+import { busyError, type ConversationMeans, endedError } from "./work.ts";
 import type { Replay } from "../replay/replay.ts";
 import type { RunOptions } from "../run.ts";
 

@@ -19,10 +19,8 @@ import type { DocumentPlace } from "../../project/document/place.ts";
 import { NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import {
   isAcceptedHere,
-  limitsOf,
   openCatalog,
   projectParts,
-  projectRoot,
   type ProjectSettings,
   settingsAt,
 } from "../../project/project.ts";
@@ -30,6 +28,8 @@ import { silentModel } from "../../run/turn/noted_model.ts";
 import { agentMeets } from "../talks/agent.ts";
 import type { AgentMeets, AgentNeedsOptions } from "../talks/needs.ts";
 import type { CheckReport } from "./report.ts";
+import { limitsOf } from "../input/budget.ts";
+import { projectRoot } from "../../host/paths.ts";
 
 /** A project as a check sees it: no server is started, no gadget is called, and nothing of it is loaded into this process. */
 export interface CheckPlace extends DocumentPlace {

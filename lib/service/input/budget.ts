@@ -3,6 +3,18 @@ import type { ProjectSettings } from "../../project/project.ts";
 import type { Budget } from "../../run/budget.ts";
 import { UsageError } from "../exit_code.ts";
 
+/** What each call may take: the flags over the settings of the project. */
+export function limitsOf(
+  { config: { limits } }: Pick<ProjectSettings, "config">,
+  { concurrency = limits.concurrency, timeout }: {
+    readonly concurrency?: number;
+    readonly timeout?: number;
+  },
+): { readonly concurrency: number; readonly timeoutMs: number; readonly resultBytes: number } {
+  const timeoutMs = timeout === undefined ? limits.timeoutMs : timeout * 1000;
+  return { concurrency, timeoutMs, resultBytes: limits.resultBytes };
+}
+
 /** The flag over the settings. */
 export function budgetWithin(
   { tokens, cost, timeMs }: Pick<Budget, "tokens" | "cost" | "timeMs">,

@@ -15,7 +15,7 @@ import {
   toJsonObject,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
-import { hostEnv } from "../../host/process.ts";
+import { wantedModel } from "../../host/process.ts";
 import type { ModelList } from "../../models/known_models.ts";
 import { NO_GRANTS, type RunGrants } from "../../project/trust/grants.ts";
 import { openProjectModels } from "../../project/models.ts";
@@ -113,7 +113,7 @@ export function openLook(
 
   const modelList = async (): Promise<readonly ListedModel[]> => {
     const list = openProjectModels({ ...await settings(), isAccepted: await accepted() }).list();
-    return modelData(list, hostEnv("ORRERY_MODEL")?.trim() || list.default);
+    return modelData(list, wantedModel() ?? list.default);
   };
 
   return {

@@ -1,18 +1,24 @@
 // One turn of a conversation. Between turns nothing is held: the next one begins with what the journal has, whoever has made the one before.
 import { conversation } from "../kinds/conversation/conversation.ts";
 import { resolve } from "node:path";
-import { FileError, type JsonObject, type RunEvent, type Secrets } from "../../core/core.ts";
+import {
+  ConversationError,
+  type ConversationErrorCode,
+  FileError,
+  type JsonObject,
+  type RunEvent,
+  type Secrets,
+} from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import { newRunId } from "../../journal/new_run.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
-import { limitsOf, type ProjectSettings, wantedModel } from "../../project/project.ts";
+import { type ProjectSettings } from "../../project/project.ts";
 import { assertRecord, openJournal, startRecord } from "../keep.ts";
 import { runSecrets } from "../../project/run_secrets.ts";
-import { ConversationError, type ConversationErrorCode } from "../../run/conversation/work.ts";
 import { UsageError } from "../exit_code.ts";
-import { wishedBudget } from "../input/budget.ts";
+import { limitsOf, wishedBudget } from "../input/budget.ts";
 import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
 import { fileInProject } from "../project_files.ts";
 import {
@@ -32,6 +38,7 @@ import {
   type SessionStore,
 } from "./session.ts";
 import { NOBODY_NAMED } from "./state.ts";
+import { wantedModel } from "../../host/process.ts";
 
 /** A conversation that a turn is made of. */
 export interface TalkPlace

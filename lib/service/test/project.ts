@@ -8,7 +8,6 @@ import { DocumentBounds, worldGrants } from "../../project/document/grants.ts";
 import { keepStdout, NOBODY } from "../../project/trust/grants.ts";
 import { type DocumentHome, readyTools } from "../../project/document/place.ts";
 import {
-  limitsOf,
   openCatalog,
   type OpenCatalogOptions,
   openSettings,
@@ -22,6 +21,7 @@ import type { DocumentMeans } from "../../run/document/means.ts";
 import { fileCalls } from "../../run/document/file_calls.ts";
 import { promptCalls } from "../../run/agent/prompt_calls.ts";
 import { calledMeans, projectPrompts } from "../start/open_calls.ts";
+import { limitsOf } from "../input/budget.ts";
 
 /** What documents meet in a test. */
 export interface TestedPlace {

@@ -2,9 +2,8 @@
 import type { FileCommand } from "../perform.ts";
 import { dirname, resolve } from "node:path";
 import { hostFiles } from "../../../host/files/files.ts";
-import { realPath } from "../../../host/paths.ts";
+import { pathInProject, realPath } from "../../../host/paths.ts";
 import { MERGE_MODES } from "../../../parse/document/parameters.ts";
-import { documentPath } from "../../../project/document/place.ts";
 import { openSettings, type ProjectSettings } from "../../../project/project.ts";
 import { budgetOf, budgetWithin } from "../../../service/input/budget.ts";
 import { promptInput } from "../../../service/input/prompt_input.ts";
@@ -49,7 +48,7 @@ async function inputOf(
   const mode = MERGE_MODES.find((each) => each === flags.mode);
   return {
     ...settings,
-    path: documentPath(word, project),
+    path: pathInProject(word, project),
     values: textsOf(values),
     showsOperations: flags["show-operations"] || settings.showsOperations,
     budget,

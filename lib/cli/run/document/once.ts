@@ -3,7 +3,7 @@ import type { FileCommand } from "../perform.ts";
 import type { RunView } from "../view.ts";
 import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
-import { documentPath, type DocumentPlace, placeHome } from "../../../project/document/place.ts";
+import { type DocumentPlace, placeHome } from "../../../project/document/place.ts";
 import { createRun } from "../../../service/keep.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";
@@ -17,6 +17,7 @@ import {
 } from "../../../service/kinds/document/ready.ts";
 import type { AroundRun } from "../around.ts";
 import { performRun } from "../perform.ts";
+import { pathInProject } from "../../../host/paths.ts";
 
 /** A document that is about to be checked and run. */
 export interface DocumentStart {
@@ -38,7 +39,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   const { project, grants } = place;
   const blocks = flags.block.map((block) => {
     const { file, reference } = blockOf(block, "run");
-    return { file: documentPath(file, project), reference };
+    return { file: pathInProject(file, project), reference };
   });
   const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
   await tell(problems, { ...command, ...project });

@@ -8,12 +8,11 @@ import {
 } from "../../../core/core.ts";
 import { exactFiles } from "../../../host/files/changes.ts";
 import { calledNames, type Markers } from "../../../parse/calls/header.ts";
-import { limitsOf, wantedModel } from "../../../project/project.ts";
 import type { Budget } from "../../../run/budget.ts";
 import type { CallLimits } from "../../../run/calls/graph.ts";
 import { runCalls } from "../../../run/calls/calls.ts";
 import { containersOf } from "../../start/containers.ts";
-import { wishedBudget } from "../../input/budget.ts";
+import { limitsOf, wishedBudget } from "../../input/budget.ts";
 import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
 import type { NamedAs } from "../../input/prompt_input.ts";
@@ -29,6 +28,7 @@ import {
 } from "../../start/ready_run.ts";
 import type { FileWish } from "../kind.ts";
 import { fieldError, type RunWishes } from "../../service.ts";
+import { wantedModel } from "../../../host/process.ts";
 
 /** What is wished of a text of calls. */
 export type CallsWish = Pick<RunWishes, "model" | "budget">;

@@ -8,7 +8,8 @@ import { readOperation } from "../../../parse/document/read_operation.ts";
 import type { CheckPlace } from "../../check/places.ts";
 import type { CheckReport } from "../../check/report.ts";
 import { maybeDocument } from "./found.ts";
-import { documentPath, homeCheck, placeHome } from "../../../project/document/place.ts";
+import { homeCheck, placeHome } from "../../../project/document/place.ts";
+import { pathInProject } from "../../../host/paths.ts";
 
 /**
  * Checks the documents that were named, and those that were found. A document that is found and that another one imports or runs is looked at
@@ -55,11 +56,11 @@ async function checkOne(path: string, { places, report, flags }: CheckOptions): 
   const { prompt, values, model, mode } = flags;
   const input: DocumentCommandInput = {
     values,
-    blocks: flags.blocks.map((block) => ({ ...block, file: documentPath(block.file, project) })),
+    blocks: flags.blocks.map((block) => ({ ...block, file: pathInProject(block.file, project) })),
     prompt,
   };
   const home = homeCheck(placeHome(place));
-  const checked = await checkDocument(documentPath(path, project), {
+  const checked = await checkDocument(pathInProject(path, project), {
     ...home,
     read: async (file) => places.textOf(resolve(project.root, file)) ?? await home.read(file),
     toolNames: () => catalog.entries.map(({ name }) => name),

@@ -33,7 +33,7 @@ import {
   homeMeans,
   placeHome,
 } from "../../../project/document/place.ts";
-import { limitsOf, type ProjectSettings } from "../../../project/project.ts";
+import { type ProjectSettings } from "../../../project/project.ts";
 import type { Budget } from "../../../run/budget.ts";
 import type { CallLimits } from "../../../run/calls/graph.ts";
 import { runDocumentFile } from "../../../run/document/document.ts";
@@ -50,6 +50,7 @@ import {
   signalAt,
   type StartPlace,
 } from "../../start/ready_run.ts";
+import { limitsOf } from "../../input/budget.ts";
 
 /** Opens a project for one document. */
 export async function openDocumentPlace(at: StartPlace): Promise<DocumentPlace> {

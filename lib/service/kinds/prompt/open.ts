@@ -2,7 +2,7 @@ import type { AgentProfile } from "../../../catalog/agent_profile.ts";
 import { type Catalog, FileError, isInside, type Model, type World } from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { modelsByName } from "../../../project/models.ts";
-import { isProjectAccepted, wantedModel } from "../../../project/project.ts";
+import { isProjectAccepted } from "../../../project/project.ts";
 import { type OpenedPrompts, openPrompts } from "../../../project/prompt_index.ts";
 import { keepStdout } from "../../../project/trust/grants.ts";
 import { dotpromptSettings } from "../../../prompt/dotprompt/fields.ts";
@@ -20,6 +20,7 @@ import { promptsAt, RECORDED, signalAt, type StartPlace } from "../../start/read
 import type { PromptCallsOptions } from "../../start/containers.ts";
 import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find.ts";
 import type { PromptRunInput } from "./run.ts";
+import { wantedModel } from "../../../host/process.ts";
 
 /** What is wanted of a project. */
 export interface OpenPromptRunOptions {

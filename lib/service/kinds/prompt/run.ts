@@ -6,7 +6,7 @@ import {
   objectOrEmpty,
   type RunEvent,
 } from "../../../core/core.ts";
-import { limitsOf, type ProjectSettings } from "../../../project/project.ts";
+import { type ProjectSettings } from "../../../project/project.ts";
 import type { AnyPrompt } from "../../../prompt/prompt.ts";
 import { type RunAgentsOptions, runPrompt, runTacticRun } from "../../../run/agent/prompt_run.ts";
 import type { Budget } from "../../../run/budget.ts";
@@ -21,6 +21,7 @@ import { budgetFrom, limitsFrom, messagesFrom, numberFrom, textFrom } from "../.
 import { type OpenedPromptRun, profileAgent } from "./open.ts";
 import type { Keeping } from "../../start/ready_run.ts";
 import { stoppableGadget } from "../../start/stoppable.ts";
+import { limitsOf } from "../../input/budget.ts";
 
 /** What holds of a prompt, a tactic or an agent for the whole run. */
 export function openedInput(
