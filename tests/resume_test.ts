@@ -6,6 +6,7 @@ import {
   ask,
   chat,
   createCatalog,
+  type DialogOptions,
   type Journal,
   memoryJournal,
   ModelError,
@@ -84,9 +85,13 @@ const callFile: Case = {
 };
 
 /** The scripted model answers by what it is asked, not by how often: a resumed run has another process. */
-const loopOf = (toolsMode: "blocks" | "native", scripts: readonly Script[]): Case => ({
+const loopOf = (
+  toolsMode: "blocks" | "native",
+  scripts: readonly Script[],
+  { budget, gadgets: own }: Pick<DialogOptions, "budget"> & { readonly gadgets?: readonly AnyGadget[] } = {},
+): Case => ({
   start(options, effects) {
-    const all = gadgets(effects);
+    const all = own ?? gadgets(effects);
     const model = scriptedModel(scripts);
     const asked = {
       ...model,
@@ -101,6 +106,7 @@ const loopOf = (toolsMode: "blocks" | "native", scripts: readonly Script[]): Cas
       catalog: createCatalog(all),
       tools: all.map(({ name }) => name),
       policy: { toolsMode },
+      budget,
     });
   },
 });
@@ -190,6 +196,26 @@ for (const [toolsMode, scripts] of [["blocks", SCRIPTS], ["native", NATIVE_SCRIP
     async (goesOn) => {
       const deaths = await killedEverywhere(loopOf(toolsMode, scripts), goesOn);
       assert.ok(deaths >= 24, String(deaths));
+    },
+  );
+}
+
+for (const budget of [{ tokens: 15 }, { timeMs: 8 }]) {
+  inBothJournals(
+    `a loop that has used its ${
+      Object.keys(budget)
+    } up ends behind the calls of its last answer wherever it died`,
+    async (goesOn) => {
+      const slow: AnyGadget = {
+        name: "Slow",
+        description: "Test.",
+        idempotent: true,
+        run: () => new Promise((resolve) => setTimeout(() => resolve("slow"), 10)),
+      };
+      // Behind the calls the run is asked about its budget; a killed one has used as much before it comes to them again.
+      const again = loopOf("blocks", [[block("Slow:a")], [block("Slow:b")]], { budget, gadgets: [slow] });
+      const deaths = await killedEverywhere(again, goesOn);
+      assert.ok(deaths >= 8, String(deaths));
     },
   );
 }

@@ -1,4 +1,5 @@
-import type { Usage } from "../core/core.ts";
+import { toJson, type Usage } from "../core/core.ts";
+import { performEffect } from "./effect.ts";
 import type { Run } from "./run.ts";
 
 /** What a run may use up; what is absent has no bound. Checked before each model call (turn.md 2.5). */
@@ -19,26 +20,44 @@ export interface BudgetReached {
   readonly error: string;
 }
 
-/** Which bound holds the next model call of the run back; undefined when none does. */
+/**
+ * Which bound holds the next model call of the run back; undefined when none does. What was used is a step, for a run that is resumed has
+ * used more by then than when it came here first, and has to come to the calls that it made since.
+ *
+ * @param key of the step: its place in the run
+ */
 export async function budgetReached(
   budget: Budget,
   run: Run,
-  { place = "" }: { readonly place?: string } = {},
+  { key }: { readonly key: string },
 ): Promise<BudgetReached | undefined> {
-  const { usage, modelCalls } = run;
-  const reached = turnsReached(budget, modelCalls) ?? tokensReached(budget, usage) ??
-    costReached(budget, usage, modelCalls);
-  if (reached !== undefined || budget.timeMs === undefined) return reached;
-  // It comes from outside, so a replay has it from its record.
-  const elapsedMs = await run.lookUp(`${place}time:${modelCalls}`, () => Math.round(run.elapsedMs), {
-    note: (ms) => ms,
-    from: Number,
+  const { tokens, cost, timeMs } = budget;
+  const made = run.modelCalls;
+  const reached = turnsReached(budget, made);
+  if (reached !== undefined || (tokens ?? cost ?? timeMs) === undefined) return reached;
+  const { usage, ms } = await usedAt(run, key);
+  return tokensReached(budget, usage) ?? costReached(budget, usage, made) ?? timeReached(budget, ms);
+}
+
+interface Used {
+  readonly usage: Usage;
+  /** Since the run began. */
+  readonly ms: number;
+}
+
+async function usedAt(run: Run, key: string): Promise<Used> {
+  const used = (): Used => ({ usage: run.usage, ms: Math.round(run.elapsedMs) });
+  if (!run.isKept || run.lacks(key)) return used();
+  const kept = await performEffect(run, {
+    key,
+    kind: "read",
+    name: "budget",
+    input: null,
+    isIdempotent: true,
+    isSilent: true,
+    perform: () => Promise.resolve(toJson(used())),
   });
-  if (elapsedMs < budget.timeMs) return undefined;
-  return {
-    reason: "time",
-    error: `The run has taken ${elapsedMs / 1000} s, its budget is ${budget.timeMs / 1000} s`,
-  };
+  return kept as unknown as Used; // as it was made above
 }
 
 function turnsReached({ turns }: Budget, made: number): BudgetReached | undefined {
@@ -67,6 +86,11 @@ function costReached({ cost }: Budget, usage: Usage, made: number): BudgetReache
   }
   if (usage.cost < cost) return undefined;
   return { reason: "cost", error: `The run has cost $${usage.cost.toFixed(4)}, its budget is $${cost}` };
+}
+
+function timeReached({ timeMs }: Budget, ms: number): BudgetReached | undefined {
+  if (timeMs === undefined || ms < timeMs) return undefined;
+  return { reason: "time", error: `The run has taken ${ms / 1000} s, its budget is ${timeMs / 1000} s` };
 }
 
 /** A bound of the run holds its next model call back. */

@@ -160,6 +160,11 @@ export class Run {
     return journal !== undefined || recorder !== undefined || replay !== undefined;
   }
 
+  /** A record is replayed that has no such step: it was made when there was none. */
+  lacks(key: string): boolean {
+    return this.#options.replay?.has(key) === false;
+  }
+
   get isRecording(): boolean {
     return this.#options.recorder !== undefined;
   }

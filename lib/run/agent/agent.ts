@@ -261,7 +261,7 @@ export class Dialog {
           calls: host.calls,
           wake: host.wake,
         });
-        return await runTurn(turn, { run, signal: linked.signal, budget: host.budget, place });
+        return await runTurn(turn, { run, signal: linked.signal, budget: host.budget, keyPrefix: place });
       } catch (error) {
         const state = turn?.state ?? initialState(limits);
         if (error instanceof AgentError || !linked.signal.aborted) throw error;

@@ -77,7 +77,7 @@ export async function askOfStep<Value>(
     run,
     signal,
     budget: means.budget,
-    place: `${key}/`,
+    keyPrefix: `${key}/`,
     policy: CONVERSATION_POLICY,
     model,
     messages,

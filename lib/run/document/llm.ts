@@ -78,7 +78,7 @@ export async function performLlmOperation(
   const answer = await askForAnswer<string>({
     run,
     budget: means.budget,
-    place: `${key}/`,
+    keyPrefix: `${key}/`,
     policy: {
       ...DOCUMENT_POLICY,
       rounds: fields.toolsTurnsMax ?? limitsOf(file, means).toolTurns,

@@ -135,7 +135,7 @@ export async function runFile(
     const { timeMs } = means.budget;
     const reached = timeMs === undefined
       ? undefined
-      : await budgetReached({ timeMs }, run, { place: `${key}:` });
+      : await budgetReached({ timeMs }, run, { key: `${key}:budget` });
     if (reached !== undefined) throw new BudgetError(reached);
   }
 

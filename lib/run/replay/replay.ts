@@ -125,6 +125,11 @@ export class Replay {
     return this.#waitFor(step.key);
   }
 
+  /** Whether the record has this step. */
+  has(key: string): boolean {
+    return this.#recorded.has(key);
+  }
+
   /** What was found when the run was recorded; a promise where the run was interrupted before. */
   lookUp(key: string): Json | Promise<Json> {
     const notes = this.#notes.get(key) ?? [];

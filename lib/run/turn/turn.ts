@@ -40,16 +40,16 @@ export interface TurnBounds {
   readonly budget: Budget;
   /** Ends the turn. Default: the run's. */
   readonly signal?: AbortSignal;
-  /** Where it is, when several turns may be under way at once. Default: nothing. */
-  readonly place?: string;
+  /** Of the keys of its steps: no other turn of the run has it. */
+  readonly keyPrefix: string;
 }
 
 /** Runs a turn to its end. @throws the reason of the signal, when it is aborted; {DivergedError}; and what the kind throws. */
 export async function runTurn<End>(kind: TurnKind<End>, bounds: TurnBounds): Promise<End> {
-  const { run, budget, signal = run.signal, place } = bounds;
-  while (true) {
+  const { run, budget, signal = run.signal, keyPrefix } = bounds;
+  for (let n = 1;; n++) {
     signal.throwIfAborted();
-    const reached = await budgetReached(budget, run, { place });
+    const reached = await budgetReached(budget, run, { key: `${keyPrefix}budget[${n}]` });
     if (reached !== undefined && kind.stopped === undefined) throw new BudgetError(reached);
     if (reached !== undefined && kind.stopped !== undefined) return kind.stopped(reached);
     const end = await round(kind, { run, signal });
