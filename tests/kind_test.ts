@@ -29,7 +29,7 @@ const drawnToy: Kind = {
 const kinds = [drawnToy];
 const FILES = { "a.toy": "say one\nread two.txt\n", "broken.toy": "say one\nsing two\n" };
 
-Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and shown by the command line", async () => {
+Deno.test("a kind of one file runs, goes on, is forked, replayed, checked, drawn and shown by the command line", async () => {
   if (!runsInside()) return console.log("not run here: a program of its own has no kinds but its own");
   await using project = await testProject(FILES);
   const orrery = (...args: string[]) => project.run(args, { kinds });
@@ -49,6 +49,10 @@ Deno.test("a kind of one file runs, goes on, is replayed, checked, drawn and sho
     ["line[1]", 1],
     ["line[2]", 2],
   ]);
+
+  const forked = await orrery("fork", id, "--from", "line[2]");
+  assert.deepEqual([forked.code, (await orrery("resume", forked.stdout.trim())).stdout], [0, "onetwo\n"]);
+  assert.match((await orrery("fork", id, "--turn", "1")).stderr, /--turn is for conversations; .*\(toy\)/);
 
   assert.equal((await orrery("run", "a.toy", "--record", "a.jsonl")).stdout, "onetwo\n");
   await Deno.remove(`${project.folder}/two.txt`);

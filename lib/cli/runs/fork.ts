@@ -1,6 +1,8 @@
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { keepGrants, keptGrants } from "../../project/trust/grants.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
+import type { Kind } from "../../service/kinds/kind.ts";
+import { kindNamed } from "../../service/kinds/kinds.ts";
+import { forkRun } from "../../service/start/fork.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { neededJournal } from "../here.ts";
 
@@ -8,6 +10,7 @@ import { neededJournal } from "../here.ts";
 export async function fork(
   { words, flags }: ParsedCommand<typeof COMMANDS.fork>,
   terminal: Terminal,
+  kinds: readonly Kind[],
 ): Promise<number> {
   const word = words[0] ?? "";
   const { from, turn } = flags;
@@ -24,23 +27,22 @@ export async function fork(
     );
   }
   using here = await neededJournal();
-  const { journal, project } = here;
-  const { id: source, kind } = journal.conversation(word).summary;
-  // A conversation goes on behind a turn: what is done anew within one would be another answer to the same message.
-  if (kind === "conversation" && from !== undefined) {
+  const { id: source, kind } = here.journal.conversation(word).summary;
+  const hasTurns = kindNamed(kind, kinds)?.forks === "turn";
+  if (hasTurns && from !== undefined) {
     throw usage(
-      `${source} is a conversation, which goes back to an earlier turn: orrery fork ${source} --turn N. ` +
-        `orrery show conversation ${source} shows its turns`,
+      `${source} is a ${kind}, which goes back to an earlier turn: orrery fork ${source} --turn N. ` +
+        `orrery show ${kind} ${source} shows its turns`,
     );
   }
-  if (kind !== "conversation" && turn !== undefined) {
-    throw usage(`--turn is for conversations; ${source} is a run of another kind (${kind}): --from KEY`);
+  if (!hasTurns && turn !== undefined) {
+    const turning = kinds.flatMap(({ name, forks }) => forks === "turn" ? `${name}s` : []);
+    throw usage(
+      `--turn is for ${turning.join(" and ")}; ${source} is a run of another kind (${kind}): --from KEY`,
+    );
   }
-  const id = turn === undefined
-    ? journal.fork(source, { from: from ?? "" })
-    : journal.branch(source, { turn });
-  // It was the user who allowed them, and it is the user who goes on.
-  await keepGrants(id, await keptGrants(source, project), project);
+  const place = { journal: here.journal, ...here.project };
+  const id = await forkRun(source, turn === undefined ? { from: from ?? "" } : { turn }, place);
   await terminal.stdout.write(`${id}\n`);
   await terminal.stderr.write(`to go on: orrery resume ${id}\n`);
   return EXIT.ok;

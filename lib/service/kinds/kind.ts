@@ -30,6 +30,8 @@ export interface Kind {
   readonly test?: () => Promise<KindTests>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
   readonly goesOn?: (id: string) => string;
+  /** From where a new run can be made of one: behind a turn. Default: from a step. */
+  readonly forks?: "turn";
   /** What is seen of its runs while they go on. Default: what a model says meanwhile. */
   readonly seen?: "operations" | "text";
 }

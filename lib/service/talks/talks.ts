@@ -10,7 +10,8 @@ import {
   toJsonObject,
 } from "../../core/core.ts";
 import { newRunId } from "../../journal/new_run.ts";
-import { dropGrants, keepGrants, keptGrants, NOBODY } from "../../project/trust/grants.ts";
+import { dropGrants, NOBODY } from "../../project/trust/grants.ts";
+import { forkRun } from "../start/fork.ts";
 import type { LiveConversation } from "../../run/conversation/conversation.ts";
 import type { DrainRun } from "../../run/drain.ts";
 import {
@@ -183,7 +184,6 @@ class ProjectTalks implements OpenedTalks {
   }
 
   async #back(id: string, count: number): Promise<TalkState> {
-    const { journal, root, isEphemeral } = this.#host;
     const { checkpoint, isOpen, summary } = this.#record(id, { last: 0 });
     if (summary.owned) {
       throw new ServiceError("The agent is still answering; try again when it is done.", { code: "busy" });
@@ -195,8 +195,7 @@ class ProjectTalks implements OpenedTalks {
         `turns: ${count} cannot be taken back: there ${turns === 1 ? "is 1 turn" : `are ${turns} turns`}`,
       );
     }
-    const branch = journal.branch(id, { turn: turns - count });
-    if (!isEphemeral) await keepGrants(branch, await keptGrants(id, { root }), { root, cwd: root });
+    const branch = await forkRun(id, { turn: turns - count }, this.#host);
     this.#noteEphemeral(branch);
     return this.#state(branch);
   }

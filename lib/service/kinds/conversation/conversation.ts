@@ -14,5 +14,6 @@ export const conversation = {
   list: (): Promise<typeof import("./look.ts")> => import("./look.ts" as string),
   check: (): Promise<typeof import("./check.ts")> => import("./check.ts" as string),
   test: (): Promise<typeof import("./test.ts")> => import("./test.ts" as string),
+  forks: "turn", // what is done anew within one would be another answer to the same message
   goesOn: () => "is a conversation, which goes on with a message or with retry",
 } satisfies Kind;
