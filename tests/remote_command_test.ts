@@ -235,6 +235,7 @@ Deno.test("an error names the server, the flag or the file, and says what to do"
       2,
       /^error: There is no run "1abcdefghijk" at http:/,
     ],
+    [["trace", "a b", "--server", origin, "--token", TOKEN], 2, /^error: There is no run "a b" at http:/],
     [
       ["resume", "--server", origin, "--token", TOKEN],
       2,
@@ -610,10 +611,29 @@ Deno.test("an answer that Ctrl-C has stopped there is finished by resume", async
     stopped.stderr,
     new RegExp(`^stopped; to go on: orrery resume ${id} --server ${at.there.origin}$`, "m"),
   );
-  const on = await at.run(["resume", id]);
+  await using seen = watched(at.there.origin);
+  const on = await at.here.run(["resume", id, "--server", seen.origin, "--token", TOKEN]);
   assert.deepEqual([on.code, on.stdout], [0, "one two three\nMore?\n"], on.stderr);
+  assert.equal(seen.paths.filter((path) => path.endsWith("/trace")).length, 1, seen.paths.join("\n"));
   assert.match(on.stderr, /^2 messages so far; the last:\nYour name\?\n> Ann\n/);
 });
+
+/** A server in front of another one, which notes what is asked for. */
+function watched(origin: string) {
+  const paths: string[] = [];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
+    const { pathname, search } = new URL(request.url);
+    paths.push(pathname);
+    const headers = new Headers(request.headers);
+    headers.delete("host");
+    return await fetch(origin + pathname + search, { method: request.method, headers, body: request.body });
+  });
+  return {
+    paths,
+    origin: `http://127.0.0.1:${server.addr.port}`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
 
 /** Of the newest conversation, for a moment. */
 async function eventsSoFar(there: Served): Promise<string> {

@@ -136,6 +136,32 @@ for (const how of ["kept", "ephemeral"]) {
   });
 }
 
+for (const how of ["kept", "ephemeral"]) {
+  Deno.test(`${how}: who looks at a run may name it by the beginning of its id, who changes it may not`, async () => {
+    await using server = await served(FILES, how === "kept" ? [] : ["--ephemeral"]);
+    const id = await begun(server, { file: "pause.calls" });
+    await toldOf(server, id, { until: isCall("call-run") });
+    const beginning = id.slice(0, 10);
+    const { body } = await server.json(`/v1/runs/${beginning}`);
+    assert.deepEqual([body.id, body.status], [id, "running"]);
+    assert.equal(Object(await server.json(`/v1/runs/${beginning}/trace`)).body.run.id, id);
+    const told = await toldOf(server, beginning, { until: isCall("call-run") });
+    assert.deepEqual(typesOf(told), ["run-start", "call-open", "call-run"]);
+    for (const [path, options] of [["", { method: "DELETE" }], ["/cancel", { body: {} }]] as const) {
+      const { status, body } = await server.json(`/v1/runs/${beginning}${path}`, options);
+      assert.deepEqual([status, body.code], [404, "not-found"]);
+    }
+    assert.equal((await refusalOf(server, `/v1/runs/${id.slice(0, 3)}`)).code, "404 not-found");
+    await stop(server, id);
+    assert.equal((await server.json(`/v1/runs/${beginning}`)).body.status, "stopped");
+    const other = await begun(server, { file: "sum.calls" });
+    const same = [...id].findIndex((letter, index) => letter !== other[index]);
+    const both = await server.json(`/v1/runs/${id.slice(0, same)}`);
+    assert.deepEqual([both.status, Object(both.body.runs).length], [404, 2]);
+    assert.match(String(both.body.detail), /^2 runs begin with ".*": .*, .*\. Give more of the id$/);
+  });
+}
+
 Deno.test("a name of a question is never given again, also when the run is gone on with", async () => {
   await using server = await served(FILES);
   const isOther = ({ type, data }: Told): boolean => type === "ask" && /other/.test(data.subject ?? "");
@@ -481,7 +507,7 @@ Deno.test("a long run of another process is read a part at a time from any place
     );
   }
   assert.equal((await runOf(server, run.id)).status, "stopped");
-  for (const id of ["none", run.id.slice(0, 8)]) {
+  for (const id of ["none", run.id.slice(0, 3)]) {
     assert.equal((await refusalOf(server, `/v1/runs/${id}/events`)).code, "404 not-found");
     assert.equal((await refusalOf(server, `/v1/runs/${id}`)).code, "404 not-found");
   }

@@ -283,6 +283,13 @@ export class RunOwnedError extends Error {
 /** No run has this id, or several have this beginning of one. */
 export class RunNotFoundError extends Error {
   override readonly name = "RunNotFoundError";
+  /** Those that begin so, where there are several. */
+  readonly runs: readonly string[];
+
+  constructor(message: string, { runs = [] }: { readonly runs?: readonly string[] } = {}) {
+    super(message);
+    this.runs = runs;
+  }
 }
 
 /** The run is over: it cannot go on. */

@@ -7,18 +7,30 @@ const MAX_LISTED = 8;
 
 /** The run of an id, or of a beginning of an id that only it has. @throws {RunNotFoundError} */
 export function findRun(store: JournalStore, typed: string): RunRow {
-  const row = store.run(typed) ?? byBeginning(store, typed) ?? byBeginning(store, typedRunId(typed));
+  const row = store.run(typed) ??
+    store.run(beginningOf(typed, (beginning) => store.idsWith(beginning)) ?? "");
   if (row !== undefined) return row;
   throw new RunNotFoundError(`There is no run "${typed}"${runsThere(store, typed)}`);
 }
 
-function byBeginning(store: JournalStore, beginning: string): RunRow | undefined {
-  if (beginning.length < MIN_BEGINNING) return undefined;
-  const ids = store.idsWith(beginning);
-  if (ids.length <= 1) return ids[0] === undefined ? undefined : store.run(ids[0]);
-  throw new RunNotFoundError(
-    `${ids.length} runs begin with "${beginning}": ${listed(ids)}. Give more of the id`,
-  );
+/**
+ * The id that begins as somebody typed it; undefined where none does.
+ *
+ * @param idsWith gives the ids that begin so
+ * @throws {RunNotFoundError} where several do
+ */
+export function beginningOf(
+  typed: string,
+  idsWith: (beginning: string) => readonly string[],
+): string | undefined {
+  for (const beginning of [typed, typedRunId(typed)]) {
+    const runs = beginning.length < MIN_BEGINNING ? [] : idsWith(beginning);
+    if (runs.length === 1) return runs[0];
+    if (runs.length === 0) continue;
+    const message = `${runs.length} runs begin with "${beginning}": ${listed(runs)}. Give more of the id`;
+    throw new RunNotFoundError(message, { runs });
+  }
+  return undefined;
 }
 
 /** What was meant by an id as somebody typed it: capitals, and the letters that ids do not have. */

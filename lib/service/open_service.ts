@@ -198,6 +198,7 @@ function serviceOf(options: ProjectServiceOptions): Service {
       });
     },
     find,
+    idOf: async (beginning) => await Promise.resolve(stage.idOf(beginning)),
     run: async (id) => find(id)?.state ?? tracedState(await trace(id), kinds),
     status: async (id) =>
       find(id)?.status ?? await Promise.resolve(listedState(stage.summary(id), kinds).status),

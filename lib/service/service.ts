@@ -336,6 +336,8 @@ export interface Service extends AsyncDisposable {
   start(request: StartRun): Promise<RunHandle>;
   /** Undefined where this process does not hold it, and where it has ended and any process may have gone on with it. */
   find(id: string): RunHandle | undefined;
+  /** The whole id of a run of which somebody has said the beginning, by the rule of `orrery trace`. @throws {ServiceError} `not-found` */
+  idOf(beginning: string): Promise<string>;
   run(id: string): Promise<RunState>;
   /** The same of it alone, however long it is. */
   status(id: string): Promise<RunState["status"]>;

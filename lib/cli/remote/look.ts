@@ -86,29 +86,15 @@ export async function show(
   return await tell(toldConversation(await client.exported(run.id)), flags, terminal);
 }
 
-/** The run of an id, or of the beginning of one, as `orrery trace` takes it. @throws {RunNotFoundError} */
+/** The run of an id, or of the beginning of one. @throws {RunNotFoundError} */
 export async function runThere(client: ServerClient, typed: string): Promise<RunState> {
-  const exact = /^[\w:@-][\w.:@-]{0,99}$/.test(typed)
-    ? await client.run(typed).catch((error) => {
-      if (error instanceof ServerError && error.code === "not-found") return undefined;
-      throw error;
-    })
-    : undefined;
-  if (exact !== undefined) return exact;
-  const found: RunState[] = [];
-  if (typed.length >= MIN_BEGINNING) {
-    for await (const run of client.runs()) if (run.id.startsWith(typed)) found.push(run);
-  }
-  const [first] = found;
-  if (first !== undefined && found.length === 1) return await client.run(first.id);
-  throw new RunNotFoundError(
-    found.length > 1
-      ? `${found.length} runs of ${client.url} begin with "${typed}": ${
-        found.slice(0, 8).map(({ id }) => id).join(", ")
-      }. Give more of the id`
-      : `There is no run "${typed}" at ${client.url}; "orrery runs ${client.flag}" lists those there are`,
-  );
+  return await client.run(typed).catch((error) => {
+    const isThere = !(error instanceof ServerError) || !["not-found", "invalid"].includes(error.code);
+    if (isThere) throw error; // an id that none can have is none there, too
+    throw new RunNotFoundError(
+      error.details.runs === undefined
+        ? `There is no run "${typed}" at ${client.url}; "orrery runs ${client.flag}" lists those there are`
+        : `${client.url}: ${error.message}`,
+    );
+  });
 }
-
-/** As `orrery trace` has it here. */
-const MIN_BEGINNING = 4;

@@ -42,7 +42,9 @@ export async function resume(
   }
   const isUnderWay = state.status === "running" && state.owned;
   const asked = flags.quiet ? nobody : await terminal.user();
-  const decided = isUnderWay ? undefined : await decidedThere(id, client, { user: asked, decisions: flags });
+  const decided = isUnderWay
+    ? undefined
+    : await decidedThere(await client.trace(id), { user: asked, decisions: flags });
   if (decided !== undefined && decided.left.length > 0) {
     await terminal.stderr.write(unverifiedText(`${id} ${client.flag}`, decided.left));
     return EXIT.failed;

@@ -10,7 +10,7 @@ import {
 import type { TalkState } from "../../service/service.ts";
 import { type Decisions, settleSteps } from "../../service/start/settle.ts";
 import type { TalkLive, TalkSession } from "../conversation/talk.ts";
-import { type ServerClient, ServerError, type StartedRun } from "./client.ts";
+import { ServerError, type StartedRun } from "./client.ts";
 import { cancelling, eventsOf, type FollowThere } from "./perform.ts";
 
 /** How a conversation at a server is held. */
@@ -112,8 +112,12 @@ export class TalkThere implements TalkSession, TalkLive {
   async settle(
     { user, decisions }: { readonly user: User; readonly decisions: Decisions },
   ): ReturnType<TalkSession["settle"]> {
-    const { left, ...decided } = await decidedThere(this.#id, this.#options.client, { user, decisions });
-    this.#decisions = decided;
+    const { client, trace } = this.#options;
+    const { left, ...settled } = await decidedThere(trace ?? await client.trace(this.#id), {
+      user,
+      decisions,
+    });
+    this.#decisions = settled;
     return left;
   }
 
@@ -178,13 +182,11 @@ function refusal({ message, code }: ServerError): ConversationError {
 
 /** What is to be done with steps of a run whose end is not known: by the flags, or as the user says. */
 export async function decidedThere(
-  id: string,
-  client: ServerClient,
+  { steps }: Pick<RunTrace, "steps">,
   { user, decisions }: { readonly user: User; readonly decisions: Decisions },
 ): Promise<Decisions & { readonly left: Awaited<ReturnType<typeof settleSteps>> }> {
   const rerun: string[] = [];
   const skip: string[] = [];
-  const { steps } = await client.trace(id);
   const left = await settleSteps({
     settle: (key, decision) => void (decision === "rerun" ? rerun : skip).push(key),
   }, { steps, decisions, user });

@@ -6,6 +6,7 @@ import { endOf, readAfter, runEvents, started } from "../run_answers.ts";
 import { invalid } from "../problem.ts";
 import {
   ASK,
+  BEGINNING_PARAMS,
   BUDGET,
   EVENT_ANSWER,
   ID_PARAMS,
@@ -35,13 +36,14 @@ const STEPS = { type: "array", maxItems: 10_000, items: { type: "string", maxLen
 /** One run: looked at, followed, stopped, gone on with, answered, removed. */
 export const runRoutes = [
   defineRoute("GET", "/v1/runs/{id}", "How a run stands", {
-    params: ID_PARAMS,
+    params: BEGINNING_PARAMS,
     query: onlyFields({
       wait: { type: "number", minimum: 0, maximum: 60, description: "Seconds to wait for its end" },
     }),
     responses: { 200: { description: "The run", schema: SCHEMAS.RunState } },
     problems: MAY_LACK,
-    async handle({ service, params: { id }, query: { wait = 0 } }) {
+    async handle({ service, params, query: { wait = 0 } }) {
+      const id = await service.idOf(params.id);
       const run = service.find(id);
       return json(
         run === undefined ? await service.run(id) : await endOf(run, { waitMs: wait * 1000 }),
@@ -49,13 +51,13 @@ export const runRoutes = [
     },
   }),
   defineRoute("GET", "/v1/runs/{id}/trace", "All that is kept of a run: its steps, events, messages", {
-    params: ID_PARAMS,
+    params: BEGINNING_PARAMS,
     responses: { 200: { description: "The trace", schema: { type: "object" } } },
     problems: MAY_LACK,
-    handle: async ({ service, params }) => json(await service.trace(params.id)),
+    handle: async ({ service, params }) => json(await service.trace(await service.idOf(params.id))),
   }),
   defineRoute("GET", "/v1/runs/{id}/events", "The events of a run, as they happen", {
-    params: ID_PARAMS,
+    params: BEGINNING_PARAMS,
     query: onlyFields({
       after: {
         type: "integer",
@@ -66,7 +68,8 @@ export const runRoutes = [
     responses: { 200: EVENT_ANSWER, 204: { description: "It is over, and there is nothing more" } },
     problems: { 404: ["not-found"], 503: ["readers"] },
     async handle(context) {
-      const { service, request, params: { id }, query } = context;
+      const { service, request, params, query } = context;
+      const id = await service.idOf(params.id);
       const after = readAfter(request, query.after);
       const status = await service.status(id);
       const reader = await service.read(id, { after });

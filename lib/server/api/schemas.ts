@@ -19,6 +19,14 @@ export const ID = {
 /** The path of a route with `{id}`. */
 export const ID_PARAMS = objectOf({ id: ID }, ["id"]);
 
+/** The same of a route that only looks. */
+export const BEGINNING_PARAMS = objectOf({
+  id: {
+    ...ID,
+    description: "The id of a run, or its beginning: at least 4 characters that no other one begins with",
+  },
+}, ["id"]);
+
 /** What a run may use up. */
 export const BUDGET = {
   type: "object",

@@ -82,7 +82,12 @@ export function inWords<Value>(id: string, look: () => Value): Value {
   try {
     return look();
   } catch (error) {
-    if (error instanceof RunNotFoundError) throw noRun(id);
+    if (error instanceof RunNotFoundError) {
+      const { message, runs } = error;
+      throw runs.length === 0
+        ? noRun(id)
+        : new ServiceError(message, { code: "not-found", details: { runs: [...runs] } });
+    }
     if (error instanceof RunOwnedError) throw new ServiceError(error.message, { code: "busy" });
     if (error instanceof RunEndedError) throw new ServiceError(error.message, { code: "ended" });
     throw error;

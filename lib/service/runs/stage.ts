@@ -4,6 +4,7 @@ import {
   messageOf,
   type RunEvent,
   type RunJournal,
+  RunNotFoundError,
   type RunTrace,
   type Secrets,
 } from "../../core/core.ts";
@@ -14,6 +15,7 @@ import type { OpenProject, ProjectHold } from "../project_hold.ts";
 import type { ReadyRun, StartPlace } from "../start/ready_run.ts";
 import { askingUser, Asks } from "./asks.ts";
 import { HeldRun } from "./held_run.ts";
+import { beginningOf } from "../../journal/find.ts";
 import { inWords, noRun, runKind } from "./kept.ts";
 import type { RunRegistry } from "./registry.ts";
 import type { RunShows } from "../service.ts";
@@ -226,6 +228,23 @@ export class RunStage {
     }
     held.end({ error, keptAs });
     registry.ended(held);
+  }
+
+  /** The id of a run, or that of which somebody has said the beginning. @throws {ServiceError} `not-found`, also where several begin so: `details.runs` */
+  idOf(said: string): string {
+    const { journal, registry } = this.options;
+    if (registry.find(said) !== undefined) return said;
+    const held = () =>
+      beginningOf(said, (beginning) => registry.all.flatMap(({ id }) => id.startsWith(beginning) ? id : []));
+    return inWords(said, () => {
+      try {
+        return journal.conversation(said, { last: 0 }).summary.id;
+      } catch (error) {
+        const id = error instanceof RunNotFoundError && error.runs.length === 0 ? held() : undefined;
+        if (id === undefined) throw error;
+        return id; // it is kept nowhere else
+      }
+    });
   }
 
   /** As the journal has it. @throws {ServiceError} `not-found`, also for the beginning of an id */
