@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { typedPath } from "../core/core.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
-import { openSettings } from "../project/project.ts";
+import { openApp } from "../service/app.ts";
 import { graphMermaid } from "../render/graph/mermaid.ts";
 import { graphSvg, graphText } from "../render/graph/picture.ts";
 import { printable } from "../render/shown_text.ts";
@@ -49,7 +49,7 @@ export async function graph(
 async function callsOf(word: string, terminal: Terminal): Promise<LookedFile> {
   const cwd = workingFolder();
   const { name, path = cwd, text: pieces } = await openCallSource(word, { terminal, cwd, command: "graph" });
-  const project = await openSettings(path === cwd ? cwd : dirname(path));
+  const { project } = await openApp({ folder: path === cwd ? cwd : dirname(path) });
   let text = "";
   for await (const piece of pieces) text += piece;
   return { file: name, path, text, project };

@@ -35,7 +35,7 @@ export interface RunPlace {
   readonly config: Config;
   readonly grants: RunGrants;
   /** What its servers are given. */
-  readonly found?: readonly FoundSecret[];
+  readonly found: readonly FoundSecret[];
 }
 
 /** A value that nobody is to see. */
@@ -96,7 +96,7 @@ export function wayTo({ root, cwd }: Pick<RunPlace, "root" | "cwd">): string {
 }
 
 /** What keeps secrets out, where there are any. */
-function maybeSecrets({ config, grants, found = [] }: RunPlace): Secrets | undefined {
+function maybeSecrets({ config, grants, found }: RunPlace): Secrets | undefined {
   const { allowAll, allow } = grants.settings;
   const isSet = (name: string) => hostEnv(name) !== undefined;
   const hasKeys = Object.values(PROVIDER_KINDS).some(({ keyVariables }) => keyVariables.some(isSet));
@@ -115,11 +115,10 @@ function maybeSecrets({ config, grants, found = [] }: RunPlace): Secrets | undef
 }
 
 /** Goes on with a run that this process has taken over. */
-export function continueRun(
+export function continuedRun(
   run: RunJournal,
-  options: { readonly journal: Journal; readonly secrets: Secrets },
+  { journal, secrets }: { readonly journal: Journal; readonly secrets: Secrets },
 ): KeptRun {
-  const { journal, secrets } = options;
   return keptRun({ secrets, held: { journal, run }, isGranted: true, isLasting: true });
 }
 

@@ -10,7 +10,7 @@ import {
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import { parseYaml } from "../../parse/yaml/yaml.ts";
-import { openSettings } from "../../project/project.ts";
+import { openApp } from "../../service/app.ts";
 import { prepareSchema } from "../../schema/prepare_schema.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
@@ -81,9 +81,9 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
       "ask",
     );
   }
-  const project = await openSettings();
+  const app = await openApp({ grants });
   const usesStdin = piped !== undefined;
-  return await runHere({ terminal, flags, view: view(), stop, project, grants, usesStdin }, async (at) => {
+  return await runHere({ terminal, flags, view: view(), stop, app, usesStdin }, async (at) => {
     const asked = { text, schema, system: flags.system, budget };
     const { input, dialog } = await beginDialog("ask", at, { flags, asked });
     return readyAsk(input, dialog);

@@ -1,8 +1,7 @@
 import { toJson } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { createRun } from "../../service/keep.ts";
-import { openSettings } from "../../project/project.ts";
+import { openApp } from "../../service/app.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
 import { agentsText } from "../../service/kinds/prompt/open.ts";
@@ -22,9 +21,7 @@ type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
 /** `orrery chat`: talks with a model, with a profile of `orrery.yaml`, or with the agent of a file; gives the exit code. */
 export async function chat({ words: [word], flags }: ChatCommand, terminal: Terminal): Promise<number> {
   const cwd = workingFolder();
-  if (word !== undefined) {
-    return await chatWithAgentFile(word, { flags, terminal, cwd });
-  }
+  if (word !== undefined) return await chatWithAgentFile(word, { flags, terminal });
   if (await talksWithProfile(flags, cwd)) return await chatWithProfile(flags, terminal, cwd);
   refuseFlags(COMMANDS.chat, flags, "talk");
   const grants = grantsOf(flags);
@@ -35,14 +32,15 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
     const { input, dialog, kept } = await replayDialog(flags.replay, { cwd, kind: "chat", flags, signal });
     return await performChat({ ...talk, ...modelTalk(input, { ...dialog, kept }, talk), cwd });
   }
-  const project = await openSettings();
+  const app = await openApp({ grants });
+  const { project } = app;
   return await holdTalk(talk, {
     cwd,
     async begin(around) {
       const asked = { budget, system: await systemText(flags.system, project.root) };
       const { input, dialog } = await beginDialog("chat", { project, grants, around }, { flags, asked });
       const start = { kind: "chat", input: toJson(input) };
-      const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
+      const kept = await app.createRun(start, flags, around.found);
       await greet(talk, dialog.model.id);
       return modelTalk(input, { ...dialog, kept }, talk);
     },
@@ -69,18 +67,18 @@ async function chatWithProfile(
   const command = "chat";
   refuseFlags(COMMANDS.chat, flags, "--profile", flags.input.includes("-") ? [STDIN_TAKEN] : []);
   const grants = grantsOf(flags);
-  const { kept: replayed, project, ...said } = await saidOfPrompt(flags, { cwd, kind: "chat", command });
+  const { kept: replayed, app, ...said } = await saidOfPrompt(flags, { cwd, kind: "chat", command, grants });
   const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
   const talk = beginTalk(terminal, flags);
   return await holdTalk(talk, {
     cwd,
     isReplay: replayed !== undefined,
     async begin(around) {
-      const at = { project, grants, around };
+      const at = { project: app.project, grants, around };
       const question = await openQuestion({ ...said, path: "", given, command, isTalk: true }, at);
       if (replayed !== undefined) return profileTalk({ ...question, kept: replayed }, talk);
       const start = { ...readyPrompt(question).start, kind: "chat" };
-      const kept = await createRun(start, { ...project, grants, found: around.found }, flags);
+      const kept = await app.createRun(start, flags, around.found);
       await greet(talk, `${said.profile} (${question.opened.model?.id})`);
       return profileTalk({ ...question, kept }, talk);
     },

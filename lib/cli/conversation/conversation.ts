@@ -1,9 +1,8 @@
 // `orrery chat FILE.agent.yml`: talks with an agent, in the terminal or through a pipe.
 import type { FileCommand } from "../run/perform.ts";
 import { dirname, resolve } from "node:path";
-import { realPath } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { openSettings } from "../../project/project.ts";
+import { openApp } from "../../service/app.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { beginConversation } from "../../service/talks/open.ts";
 import { aroundRun } from "../run/around.ts";
@@ -29,11 +28,7 @@ type ChatFlags = ParsedCommand<typeof COMMANDS.chat>["flags"];
 /** Talks with an agent from its first step on; gives the exit code. @throws {UsageError}, {FileError}, {ProblemsError} */
 export async function chatWithAgentFile(
   word: string,
-  { flags, terminal, cwd }: {
-    readonly flags: ChatFlags;
-    readonly terminal: Terminal;
-    readonly cwd: string;
-  },
+  { flags, terminal }: { readonly flags: ChatFlags; readonly terminal: Terminal },
 ): Promise<number> {
   assertAgent(word);
   const ofRuns = [
@@ -41,7 +36,7 @@ export async function chatWithAgentFile(
     ...(flags.replay === undefined ? [] : [`--replay ${OF_RUNS} --replay FILE`]),
   ];
   refuseFlags(COMMANDS.chat, flags, "conversation", ofRuns);
-  const opened = await openAgent(word, { flags, terminal, cwd, command: "chat" });
+  const opened = await openAgent(word, { flags, terminal, command: "chat" });
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;
   const talk = beginTalk(terminal, flags, agent);
@@ -65,15 +60,14 @@ export async function chatWithAgentFile(
 /** The agent of a file, and what the flags say for a conversation with it; undefined when it cannot be read, which is told. */
 async function openAgent(
   word: string,
-  { flags, terminal, cwd, command }: {
+  { flags, terminal, command }: {
     readonly flags: ChatFlags | FileCommand["flags"];
     readonly terminal: Terminal;
-    readonly cwd: string;
     readonly command: "chat" | "run";
   },
 ) {
   const grants = grantsOf(flags);
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))));
+  const { project } = await openApp({ file: word });
   const agent = await readAgent(word, { project, terminal });
   if (agent === undefined) return undefined;
   const input = await conversationOfFlags(flags, { agent: agent.id, project, command });
@@ -97,9 +91,9 @@ export async function runConversation(
   word: string,
   command: FileCommand,
 ): Promise<number> {
-  const { flags, terminal, cwd, stop } = command;
+  const { flags, terminal, stop } = command;
   if (flags.replay !== undefined) return await replayConversation(word, { ...command, record: flags.replay });
-  const opened = await openAgent(word, { flags, terminal, cwd, command: "run" });
+  const opened = await openAgent(word, { flags, terminal, command: "run" });
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;
   const { record } = flags;

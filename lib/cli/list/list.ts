@@ -5,8 +5,7 @@ import { type Catalog, type CatalogEntry, GADGET_NAME, type Problem, typedPath }
 import { workingFolder } from "../../host/paths.ts";
 import { wantedModel } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { openProjectModels } from "../../project/models.ts";
-import { isAcceptedHere, openSettings, type ProjectSettings } from "../../project/project.ts";
+import { openApp } from "../../service/app.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
 import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { toolName } from "../../prompt/tool_list.ts";
@@ -66,7 +65,7 @@ async function listOf(
     case "conversations":
       return await runList({ ...flags, all: true }, "conversation");
     case "models":
-      return await modelList(await openSettings());
+      return await modelList();
     case "profiles":
       return profileList(await prompts());
     case "prompts":
@@ -149,7 +148,7 @@ function problemText(
 
 /** The files of a kind. */
 async function fileList(lists: KindLists, all: string): Promise<Told> {
-  const project = await openSettings();
+  const { project } = await openApp();
   const { files, head, rows, notes } = await lists.list(project);
   return {
     names: files.map(({ file }) => typedPath(file, project)).filter(isTypable),
@@ -160,8 +159,8 @@ async function fileList(lists: KindLists, all: string): Promise<Told> {
 }
 
 /** What can be asked, and what is missing for it; contacts nobody. */
-async function modelList(project: ProjectSettings): Promise<Told> {
-  const models = openProjectModels({ ...project, isAccepted: await isAcceptedHere(project) }).list();
+async function modelList(): Promise<Told> {
+  const models = await (await openApp()).models();
   const { aliases, known, providers, offline } = models;
   const variable = wantedModel();
   const chosen = variable ?? models.default;

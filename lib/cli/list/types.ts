@@ -23,7 +23,7 @@ const USUAL_NAME = "prompts.gen.ts";
 
 /** `orrery list prompts --write-types`: writes the types of the project's prompts, when they are not written yet. */
 export async function writeTypes(
-  { project: { root, cwd }, index }: PromptsHere,
+  { app: { project: { root, cwd } }, index }: PromptsHere,
   { "write-types": [value = true, another], json }: WriteTypesFlags,
   terminal: Terminal,
 ): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Json, RunJournal } from "../../core/core.ts";
+import type { Journal, Json, RunJournal } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../service/keep.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
@@ -9,11 +9,12 @@ import { dialogInput, openDialog } from "../../service/kinds/dialog/start.ts";
 import { sameQuestion } from "../../service/kinds/prompt/start.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { beginTalk, holdTalk, modelTalk, profileTalk, type Talk } from "../chat/talk.ts";
-import type { JournalHere } from "../here.ts";
+import type { App } from "../../service/app.ts";
 
 /** What a run goes on with. */
 export interface Going {
-  readonly here: JournalHere;
+  readonly app: App;
+  readonly journal: Journal;
   readonly grants: RunGrants;
   readonly flags: ParsedCommand<typeof COMMANDS.resume>["flags"];
   readonly terminal: Terminal;
@@ -25,11 +26,10 @@ export interface Going {
 
 /** Goes on with a conversation: its messages so far are known to the model again, and the last ones are shown. */
 export async function resumeChat(run: RunJournal, going: Going): Promise<number> {
-  const { here, grants, flags, terminal, kept } = going;
+  const { app: { project, secrets }, grants, flags, terminal, kept } = going;
   const talk = beginTalk(terminal, flags);
-  const { project, secrets } = here;
   const say = async () => {
-    if (!flags.quiet) await terminal.stderr.write(printable(lastWords(run, here)));
+    if (!flags.quiet) await terminal.stderr.write(printable(lastWords(run, going)));
   };
   if (isAgentTalk(going.input)) {
     return await resumeProfileTalk(run, { ...going, talk, say });
@@ -47,7 +47,7 @@ export async function resumeChat(run: RunJournal, going: Going): Promise<number>
   });
 }
 
-function lastWords(run: RunJournal, { journal }: Going["here"]): string {
+function lastWords(run: RunJournal, { journal }: Pick<Going, "journal">): string {
   const said = journal.read(run.id).steps.flatMap(({ kind, outcome }) =>
     kind === "ask" && outcome !== undefined && "ok" in outcome ? [outcome.ok] : []
   );
@@ -63,7 +63,7 @@ function lastWords(run: RunJournal, { journal }: Going["here"]): string {
 /** Goes on with a conversation with an agent; gives the exit code. @throws {UsageError} when its system prompt has changed since */
 async function resumeProfileTalk(
   run: RunJournal,
-  { here: { project, secrets }, grants, kept, input, talk, say }: Going & {
+  { app: { project, secrets }, grants, kept, input, talk, say }: Going & {
     readonly talk: Talk;
     /** Shows what was said last. */
     readonly say: () => Promise<void>;

@@ -19,8 +19,7 @@ import { refusedAgent, tellingProblems } from "../conversation/agent.ts";
 
 /** Goes on with a conversation, with the agent file as it is now; gives the exit code. @throws {FileError} when that is gone */
 export async function resumeConversation(run: RunJournal, going: Omit<Going, "kept">): Promise<number> {
-  const { here, grants, flags, terminal } = going;
-  const { project, journal, secrets } = here;
+  const { app: { project, secrets }, journal, grants, flags, terminal } = going;
   const { id, run: { file = "" } } = run;
   const agent = await tellingProblems(await agentText(file, { root: project.root, id }), {
     file,
@@ -43,7 +42,7 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     around,
     isNew: false,
     isEphemeral: false,
-    store: () => here,
+    store: () => ({ journal, secrets }),
   });
   if ("problems" in session) return await refusedAgent(session, { project, terminal });
   if (session.isInterrupted) {

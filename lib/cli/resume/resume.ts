@@ -8,9 +8,7 @@ import {
   type RunTrace,
 } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { continueRun } from "../../service/keep.ts";
-import { addGranted } from "../../project/run_secrets.ts";
-import { keepGrants, renewedGrants, type RunGrants } from "../../project/trust/grants.ts";
+import { openApp } from "../../service/app.ts";
 import type { Budget } from "../../run/budget.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
@@ -25,7 +23,7 @@ import { performRun } from "../run/perform.ts";
 import { viewOf } from "../run/view.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
-import { isResumable, neededJournal } from "../here.ts";
+import { isResumable } from "../here.ts";
 import { type Going, resumeChat } from "./chat.ts";
 import { resumeConversation } from "./conversation.ts";
 
@@ -39,17 +37,17 @@ export async function resume(
 ): Promise<number> {
   checkStdout(flags, "resume");
   const budget = budgetOf(flags.budget, { command: "resume" });
-  const added = grantsOf(flags);
-  const here = await neededJournal(added);
-  await checkResultFile(flags.output, here.project.cwd);
-  const id = words[0] ?? await newest(here.journal, terminal);
+  const app = await openApp({ grants: grantsOf(flags) });
+  const journal = await app.neededJournal();
+  await checkResultFile(flags.output, app.project.cwd);
+  const id = words[0] ?? await newest(journal, terminal);
   const again = words[0] === undefined
     ? undefined
-    : await deliveredAgain(id, { here, flags, terminal, kinds });
+    : await deliveredAgain(id, { app, journal, flags, terminal, kinds });
   if (again !== undefined) return again;
-  const run = openRun(here.journal, id);
+  const run = openRun(journal, id);
   try {
-    return await resumed(run, { here, added, budget, flags, terminal, kinds });
+    return await resumed(run, { app, journal, budget, flags, terminal, kinds });
   } catch (error) {
     giveBack(run);
     throw error;
@@ -63,29 +61,27 @@ function giveBack(run: RunJournal): void {
 
 async function resumed(
   run: RunJournal,
-  { here, added, budget, flags, terminal, kinds }: Pick<Going, "here" | "flags" | "terminal" | "kinds"> & {
-    readonly added: RunGrants;
+  { budget, ...going }: Pick<Going, "app" | "journal" | "flags" | "terminal" | "kinds"> & {
     readonly budget: Budget;
   },
 ): Promise<number> {
+  const { app, journal, flags, terminal } = going;
   const user = flags.quiet ? nobody : await terminal.user();
-  const grants = await renewedGrants(run.id, added, { ...here.project, user });
-  addGranted(here.secrets, grants.settings);
+  const grants = await app.renewedGrants(run.id, user);
   const input = withBudget(run.run.input, budget);
   if (run.run.kind === "conversation") {
     giveBack(run); // each turn takes it over itself
-    return await resumeConversation(run, { here, grants, flags, terminal, input, kinds });
+    return await resumeConversation(run, { ...going, grants, input });
   }
-  const { steps } = here.journal.read(run.id);
+  const { steps } = journal.read(run.id);
   const left = await settleSteps(run, { steps, decisions: flags, user });
   if (left.length > 0) {
     giveBack(run);
-    here[Symbol.dispose]();
+    app[Symbol.dispose]();
     await terminal.stderr.write(unverifiedText(run.id, left));
     return EXIT.failed;
   }
-  await keepGrants(run.id, grants, here.project);
-  return await goOn(run, { here, grants, flags, terminal, input, kinds, kept: continueRun(run, here) });
+  return await goOn(run, { ...going, grants, input, kept: await app.continueRun(run, grants) });
 }
 
 /**
@@ -94,9 +90,9 @@ async function resumed(
  */
 async function deliveredAgain(
   id: string,
-  { here: { journal, project }, flags, terminal, kinds }: Pick<
+  { app: { project }, journal, flags, terminal, kinds }: Pick<
     Going,
-    "here" | "flags" | "terminal" | "kinds"
+    "app" | "journal" | "flags" | "terminal" | "kinds"
   >,
 ): Promise<number | undefined> {
   return flags.output === undefined
@@ -144,7 +140,7 @@ function openRun(journal: Journal, word: string): RunJournal {
 }
 
 async function goOn(run: RunJournal, going: Going): Promise<number> {
-  const { here: { project, secrets }, grants, flags, terminal, kept, input, kinds } = going;
+  const { app: { project, secrets }, grants, flags, terminal, kept, input, kinds } = going;
   const { id, run: { kind, file = kind } } = run;
   if (kind === "chat") return await resumeChat(run, going);
   const { run: runs, seen } = kindNamed(kind, kinds) ?? {};

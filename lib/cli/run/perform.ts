@@ -2,10 +2,10 @@
 import { dirname, resolve } from "node:path";
 import { isJsonObject, type RunEvent, typedPath } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { createRun, type KeepFlags, type KeptRun } from "../../service/keep.ts";
+import type { App } from "../../service/app.ts";
+import type { KeepFlags, KeptRun } from "../../service/keep.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
-import type { RunGrants } from "../../project/trust/grants.ts";
 import {
   type Keeping,
   type ReadyRun,
@@ -35,8 +35,7 @@ export interface RunWork {
 /** A run that begins here. */
 export interface BegunHere extends Omit<RunWork, "kept" | "place" | "flags"> {
   readonly flags: RunWork["flags"] & KeepFlags;
-  readonly project: ProjectSettings;
-  readonly grants: RunGrants;
+  readonly app: App;
   /** Stdin is read by the run itself. */
   readonly usesStdin: boolean;
   /** Answers it. Default: it begins to be kept when it is ready. */
@@ -48,11 +47,11 @@ export async function runHere(
   work: BegunHere,
   readied: (at: StartPlace & { readonly around: AroundRun }) => Promise<ReadyRun>,
 ): Promise<number> {
-  const { terminal, flags, view, stop, project, grants, usesStdin } = work;
+  const { terminal, flags, view, stop, usesStdin, app, app: { project, grants } } = work;
   stop.onSecond(() => view.abandon());
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin });
   const ready = await readied({ project, grants, around });
-  const kept = work.kept ?? await createRun(ready.start, { ...project, grants, found: around.found }, flags);
+  const kept = work.kept ?? await app.createRun(ready.start, flags, around.found);
   return await performRun(ready, { ...work, place: project, kept });
 }
 

@@ -3,7 +3,7 @@ import { PromptError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../service/keep.ts";
-import { openSettings, type ProjectSettings } from "../../project/project.ts";
+import { type App, openApp } from "../../service/app.ts";
 import { promptPath } from "../../prompt/registry.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
@@ -58,14 +58,14 @@ export async function runPromptCommand(
 ): Promise<number> {
   const { command } = wanted;
   const grants = grantsOf(flags);
-  const about = { cwd, kind: "prompt", command, path: wanted.path } as const;
+  const about = { cwd, kind: "prompt", command, path: wanted.path, grants } as const;
   const { kept, ...said } = await saidOfPrompt(flags, about);
   const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
   const { path = said.recorded?.path ?? "", say = said.recorded?.say } = wanted;
-  const { project } = said;
+  const { app } = said;
   const view = chooseView(terminal, { flags, file: path || command, shownText: "interim" });
   const usesStdin = isStdinTaken || flags.input.includes("-");
-  const work = { terminal, flags, view, stop, project, grants, usesStdin, kept };
+  const work = { terminal, flags, view, stop, app, usesStdin, kept };
   return await runHere(work, async (at) => {
     const [nearFile, folder] = wanted.path === undefined || command !== "run"
       ? []
@@ -79,7 +79,7 @@ interface SaidOfPrompt
   extends Pick<AskedPrompt, "recorded" | "profile" | "model" | "temperature" | "flags" | "budget"> {
   /** Absent without a record. */
   readonly kept: KeptRun | undefined;
-  readonly project: ProjectSettings;
+  readonly app: App;
 }
 
 /**
@@ -99,8 +99,9 @@ export async function saidOfPrompt(
     | "concurrency"
     | "timeout"
   >,
-  { cwd, kind, command, path }: {
+  { cwd, kind, command, path, grants }: {
     readonly cwd: string;
+    readonly grants: App["grants"];
     readonly kind: "prompt" | "chat";
     readonly command: "run" | "ask" | "chat";
     /** As it was typed. */
@@ -114,16 +115,16 @@ export async function saidOfPrompt(
     : await openReplay(record, { cwd, kind, command, alsoRecords });
   const recorded = replay && promptRunInput(replay.run.input);
   if (recorded !== undefined) assertRecorded({ path, profile }, { recorded, record, command });
-  const project = await openSettings();
+  const app = await openApp({ grants });
   return {
     kept: replay?.kept,
     recorded,
-    project,
+    app,
     profile: profile ?? recorded?.profile,
     model,
     temperature,
     flags,
-    budget: recorded === undefined ? budgetWithin(project.config.limits, typed) : typed,
+    budget: recorded === undefined ? budgetWithin(app.project.config.limits, typed) : typed,
   };
 }
 

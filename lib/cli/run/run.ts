@@ -1,9 +1,8 @@
-import { dirname } from "node:path";
 import { objectOrEmpty, projectPath, shownPath } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { openSettings } from "../../project/project.ts";
+import { openApp } from "../../service/app.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
@@ -84,26 +83,26 @@ function refuseWithWatch({ record, replay }: RunCommand["flags"]): void {
 
 /** Calls of a file, or of stdin. */
 async function runCalls(word: string, { flags, terminal, cwd, stop }: FileCommand): Promise<number> {
-  const grants = grantsOf(flags);
   const source = await openCallSource(word, { terminal, cwd, command: "run", signal: stop.signal });
   const { name, path = name, isStdin } = source;
-  const [project, whole] = await Promise.all([
-    openSettings(source.path === undefined ? cwd : dirname(source.path)),
+  const [app, whole] = await Promise.all([
+    openApp({ file: source.path, grants: grantsOf(flags) }),
     source.isReadOnce ? undefined : wholeText(source.text),
   ]);
+  const { root, config } = app.project;
   const text = whole?.chunks.join("");
-  if (whole?.error !== undefined && !text?.includes(project.config.calls.markers.start)) throw whole.error;
+  if (whole?.error !== undefined && !text?.includes(config.calls.markers.start)) throw whole.error;
   const budget = flags.budget.length > 0
-    ? budgetWithin(project.config.limits, budgetOf(flags.budget, { command: "run" }))
+    ? budgetWithin(config.limits, budgetOf(flags.budget, { command: "run" }))
     : undefined;
   const isTyped = isStdin && terminal.stdinIsTerminal;
   const view = chooseView(terminal, { flags, file: name, isTyped });
   const given = {
     name,
     text: whole === undefined ? source.text : chunksOf(whole),
-    stored: text === undefined ? undefined : { path: shownPath(path, project.root), text },
+    stored: text === undefined ? undefined : { path: shownPath(path, root), text },
   };
-  return await runHere({ terminal, flags, view, stop, project, grants, usesStdin: isStdin }, async (at) => {
+  return await runHere({ terminal, flags, view, stop, app, usesStdin: isStdin }, async (at) => {
     const ready = await readyCalls(given, { model: flags.model, budget, as: "flag", flags }, at);
     if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
     return ready;
@@ -118,15 +117,15 @@ async function runAny(
   const { start } = await kind.run?.() ?? {};
   if (start === undefined) throw new UsageError(`Cannot run ${JSON.stringify(word)}`, "run");
   const path = await orNearest(word, cwd, hostFiles({ root: cwd }).resolve(word));
-  const project = await openSettings(dirname(path));
+  const app = await openApp({ file: path, grants: grantsOf(flags) });
   const wish = {
     kind: "file" as const,
-    file: projectPath(path, project.root),
+    file: projectPath(path, app.project.root),
     model: flags.model,
     budget: budgetOf(flags.budget, { command: "run" }),
   };
   const view = await viewOf(kind.seen, terminal, { flags, file: word });
-  const work = { terminal, flags, view, stop, project, grants: grantsOf(flags), usesStdin: false };
+  const work = { terminal, flags, view, stop, app, usesStdin: false };
   return await runHere(work, async (at) => await start(wish, at));
 }
 

@@ -1,10 +1,10 @@
 import type { Terminal } from "../../host/terminal/terminal.ts";
+import { openApp } from "../../service/app.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { kindNamed } from "../../service/kinds/kinds.ts";
 import { forkRun } from "../../service/start/fork.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { neededJournal } from "../here.ts";
 
 /** `orrery fork ID --from KEY`, and `orrery fork ID --turn N` of a conversation: prints the id of the new run. */
 export async function fork(
@@ -26,8 +26,9 @@ export async function fork(
       `orrery fork needs --from KEY: orrery trace ${word} shows the keys of its steps; of a conversation --turn N`,
     );
   }
-  using here = await neededJournal();
-  const { id: source, kind } = here.journal.conversation(word).summary;
+  using app = await openApp();
+  const journal = await app.neededJournal();
+  const { id: source, kind } = journal.conversation(word).summary;
   const hasTurns = kindNamed(kind, kinds)?.forks === "turn";
   if (hasTurns && from !== undefined) {
     throw usage(
@@ -41,7 +42,7 @@ export async function fork(
       `--turn is for ${turning.join(" and ")}; ${source} is a run of another kind (${kind}): --from KEY`,
     );
   }
-  const place = { journal: here.journal, ...here.project };
+  const place = { journal, ...app.project };
   const id = await forkRun(source, turn === undefined ? { from: from ?? "" } : { turn }, place);
   await terminal.stdout.write(`${id}\n`);
   await terminal.stderr.write(`to go on: orrery resume ${id}\n`);

@@ -1,19 +1,17 @@
 import { messageOf } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { dropGrants } from "../../project/trust/grants.ts";
+import { openApp } from "../../service/app.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { neededJournal } from "../here.ts";
 
 /** `orrery rm ID...`: removes what can be removed, and says what cannot. */
 export async function rm({ words }: ParsedCommand<typeof COMMANDS.rm>, terminal: Terminal): Promise<number> {
-  using here = await neededJournal();
+  using app = await openApp();
+  await app.neededJournal();
   const problems: string[] = [];
   for (const word of words) {
     try {
-      const { id } = here.journal.read(word).summary;
-      here.journal.remove(id);
-      dropGrants(id);
+      await app.removeRun(word);
     } catch (error) {
       problems.push(messageOf(error));
     }

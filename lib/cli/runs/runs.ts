@@ -3,7 +3,7 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import { usageWords } from "../../render/shown_text.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { journalHere } from "../here.ts";
+import { openApp } from "../../service/app.ts";
 import { tell, type Told } from "../page.ts";
 import { tableText } from "../../render/page_text.ts";
 
@@ -21,9 +21,9 @@ export async function runs({ flags }: { readonly flags: RunsFlags }, terminal: T
 
 /** The runs that are kept, the newest first. @param kind runs of it alone; default: all */
 export async function runList({ all, json, names }: RunsFlags, kind?: string): Promise<Told> {
-  using here = await journalHere();
+  using app = await openApp();
   const isShort = !all && !json && !names;
-  const list = here?.journal.list({ kind, ...(isShort && { limit: SHOWN + 1 }) }) ?? [];
+  const list = (await app.journal())?.list({ kind, ...(isShort && { limit: SHOWN + 1 }) }) ?? [];
   return listedRuns(list, { isShort, kind });
 }
 

@@ -4,7 +4,8 @@ import { conversationTrace } from "../../render/trace/turn.ts";
 import { traceTree } from "../../render/trace/tree.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { neededJournal, writeText } from "../here.ts";
+import { openApp } from "../../service/app.ts";
+import { writeText } from "../here.ts";
 import { tell } from "../page.ts";
 
 /** `orrery trace ID`. @throws {UsageError} */
@@ -13,8 +14,8 @@ export async function trace(
   terminal: Terminal,
 ): Promise<number> {
   checkTraceForm(flags);
-  using here = await neededJournal();
-  return await tellTrace(here.journal.read(words[0] ?? ""), flags, terminal);
+  using app = await openApp();
+  return await tellTrace((await app.neededJournal()).read(words[0] ?? ""), flags, terminal);
 }
 
 type TraceFlags = Pick<ParsedCommand<typeof COMMANDS.trace>["flags"], "json" | "html">;

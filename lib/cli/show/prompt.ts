@@ -2,10 +2,8 @@ import type { AgentProfile } from "../../catalog/agent_profile.ts";
 import { isRecord, toJson } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { NO_POLICY_FLAGS } from "../../policy/policy_settings.ts";
-import type { ProjectSettings } from "../../project/project.ts";
+import type { App } from "../../service/app.ts";
 import type { PromptIndex } from "../../project/prompt_index.ts";
-import { runSecrets } from "../../project/run_secrets.ts";
 import { DEFAULT_LIMITS } from "../../prompt/limits.ts";
 import { printable, printableLine } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
@@ -41,7 +39,7 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
     command: "show",
     stdin: () => stdinText(terminal, stop.signal),
   });
-  const { project, index } = await promptsHere({ flags, terminal });
+  const { app, app: { project }, index } = await promptsHere({ flags, terminal });
   const problems = typedProblems([...index.problems, ...index.notLoaded], project);
   const found = findPrompt(path, { ...index, problems }, { command: "show" });
   if (found.kind === "tactic") {
@@ -66,13 +64,12 @@ export async function showPrompt(path: string, { flags, terminal }: ShowOptions)
   const { values } = typedValues(asNamed(given, options), options);
   const tools = await promptTools(found.prompt, { project, flags });
   const json = await promptJson(located, { tools, values });
-  return masked(project, { json, text: printable(promptPage(json)) });
+  return masked(app, { json, text: printable(promptPage(json)) });
 }
 
 const NOT_CONFIGURED = "not configured: agents: of orrery.yaml has no such entry";
 
-function masked({ config }: ProjectSettings, { json, text }: Told): Told {
-  const { mask, maskJson } = runSecrets({ config, settings: NO_POLICY_FLAGS });
+function masked({ secrets: { mask, maskJson } }: App, { json, text }: Told): Told {
   return { json: maskJson(json), text: mask(text) };
 }
 
@@ -170,9 +167,9 @@ function hasKeys(value: unknown): boolean {
 
 /** `orrery show profile NAME`: a profile of `orrery.yaml`, complete. */
 export async function showProfile(name: string, { flags, terminal }: ShowOptions): Promise<Told> {
-  const { project, index } = await promptsHere({ flags, terminal });
+  const { app, index } = await promptsHere({ flags, terminal });
   const profile = findProfile(name, index, { command: "show" });
-  return masked(project, { json: profileData(profile), text: printable(profilePage(profile, index)) });
+  return masked(app, { json: profileData(profile), text: printable(profilePage(profile, index)) });
 }
 
 function profilePage(profile: AgentProfile, index: PromptIndex): string {

@@ -20,7 +20,8 @@ import { gadgetJson, loadedGadget } from "../../service/look/gadgets.ts";
 import { type ConversationJson, conversationJson } from "../../service/talks/state.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
-import { fileHere, neededJournal, withCatalogHere } from "../here.ts";
+import { openApp } from "../../service/app.ts";
+import { fileHere, withCatalogHere } from "../here.ts";
 import { showConfig } from "./config.ts";
 import { type ShowOptions, showProfile, showPrompt } from "./prompt.ts";
 import { problemText, tell, type Told } from "../page.ts";
@@ -170,8 +171,8 @@ function examples(gadget: AnyGadget, parameters: readonly ParameterInfo[]): stri
 
 /** `orrery show conversation ID`: who said what, where it is, and its slots. @throws {UsageError} for a run of another kind */
 async function showConversation(word: string): Promise<Told> {
-  using here = await neededJournal();
-  const { journal } = here;
+  using app = await openApp();
+  const journal = await app.neededJournal();
   const record = journal.conversation(word);
   assertConversation(record.summary);
   return toldConversation(conversationJson(record, (scope) => journal.slots(scope)));

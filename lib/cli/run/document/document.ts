@@ -1,10 +1,10 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
 import type { FileCommand } from "../perform.ts";
-import { dirname, resolve } from "node:path";
 import { hostFiles } from "../../../host/files/files.ts";
-import { pathInProject, realPath } from "../../../host/paths.ts";
+import { pathInProject } from "../../../host/paths.ts";
 import { MERGE_MODES } from "../../../parse/document/parameters.ts";
-import { openSettings, type ProjectSettings } from "../../../project/project.ts";
+import type { ProjectSettings } from "../../../project/project.ts";
+import { openApp } from "../../../service/app.ts";
 import { budgetOf, budgetWithin } from "../../../service/input/budget.ts";
 import { promptInput } from "../../../service/input/prompt_input.ts";
 import {
@@ -25,13 +25,14 @@ export async function runDocument(word: string, command: FileCommand): Promise<n
   const { flags, terminal, cwd, stop } = command;
   const grants = grantsOf(flags);
   await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word));
-  const project = await openSettings(dirname(realPath(resolve(cwd, word))));
+  const app = await openApp({ file: word, grants });
+  const { project } = app;
   const renewed = flags.watch ? new RenewedView(plainDocumentView(terminal, flags)) : undefined;
   const view = renewed ?? documentView(terminal, flags);
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
   const place = await openDocumentPlace({ project, grants, around });
   const input = await inputOf(word, { ...command, project });
-  const start: DocumentStart = { command, place, input, view, around };
+  const start: DocumentStart = { command, app, place, input, view, around };
   if (renewed === undefined) return await runDocumentOnce(start);
   return await watchDocument({ ...start, view: renewed });
 }

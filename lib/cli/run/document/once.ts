@@ -4,7 +4,7 @@ import type { RunView } from "../view.ts";
 import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
 import { type DocumentPlace, placeHome } from "../../../project/document/place.ts";
-import { createRun } from "../../../service/keep.ts";
+import type { App } from "../../../service/app.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../../service/exit_code.ts";
@@ -22,6 +22,7 @@ import { pathInProject } from "../../../host/paths.ts";
 /** A document that is about to be checked and run. */
 export interface DocumentStart {
   readonly command: FileCommand;
+  readonly app: App;
   readonly place: DocumentPlace;
   readonly input: DocumentRunInput;
   readonly view: RunView;
@@ -34,7 +35,7 @@ export interface DocumentStart {
 
 /** Checks a document and runs it; gives the exit code. */
 export async function runDocumentOnce(start: DocumentStart): Promise<number> {
-  const { command, place, input, view, around, journal, onResult } = start;
+  const { command, app, place, input, view, around, journal, onResult } = start;
   const { flags, terminal, stop } = command;
   const { project, grants } = place;
   const blocks = flags.block.map((block) => {
@@ -46,7 +47,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
   if (checked === undefined) return EXIT.usage;
   const results = new DocumentResults(input.out, { ...project, onWritten: onResult });
   const ready = readyDocument({ ...checked, results }, { project, grants, around }, place);
-  const kept = await createRun(ready.start, { ...project, grants, found: around.found }, flags);
+  const kept = await app.createRun(ready.start, flags, around.found);
   const keeping = { ...kept.options, ...(journal && { journal: journal(kept.options.journal) }) };
   return await performRun(ready, { terminal, flags, place: project, view, stop, kept }, keeping);
 }
