@@ -12,7 +12,7 @@ import {
 } from "../lib/core/journal.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
+import { createSecrets } from "../lib/core/secrets.ts";
 import type { JournalStore } from "../lib/journal/store.ts";
 import { fails, type Place, PLACES } from "./_journal_places.ts";
 

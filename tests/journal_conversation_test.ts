@@ -14,7 +14,7 @@ import type {
 import { RunNotFoundError, RunOwnedError, TurnNotFoundError } from "../lib/core/journal.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
+import { createSecrets } from "../lib/core/secrets.ts";
 import { fails, type Place, PLACES } from "./_journal_places.ts";
 
 const START: RunStart = {

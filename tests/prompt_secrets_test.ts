@@ -16,7 +16,7 @@ import {
 } from "../mod.ts";
 import type { RecordLine } from "../lib/core/journal.ts";
 import type { Secrets } from "../lib/core/world.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
+import { createSecrets } from "../lib/core/secrets.ts";
 import { agentsOfRun } from "../lib/run/agent/prompt_run.ts";
 import { Run } from "../lib/run/run.ts";
 import { type Script, scriptedModel } from "./_scripted_model.ts";

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { type Clock, type RunEvent, type RunEventBody, virtualClock } from "../mod.ts";
 import { type TextSource, TextStreams } from "../lib/server/text_streams.ts";
 import { HttpProblem } from "../lib/server/problem.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
+import { createSecrets } from "../lib/core/secrets.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { ProjectHold } from "../lib/service/project_hold.ts";
 import { Asks } from "../lib/service/runs/asks.ts";

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { memoryJournal, openJournal } from "../mod.ts";
 import type { Journal, Json, RunEvent, RunJournal, StepOutcome, StepStart } from "../mod.ts";
 import { PermissionRefused, type RecordLine, type Secrets } from "../lib/core/core.ts";
-import { createSecrets } from "../lib/journal/secrets.ts";
+import { createSecrets } from "../lib/core/secrets.ts";
 import { type Effect, EffectError, enterStep, performEffect } from "../lib/run/effect.ts";
 import { Replay } from "../lib/run/replay/replay.ts";
 import type { Run, RunOptions } from "../lib/run/run.ts";

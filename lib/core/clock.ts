@@ -30,19 +30,30 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => performance.now(),
   sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        clearTimeout(timer);
-        reject(signal?.reason);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      }, Math.min(Math.max(0, ms), MAX_TIMER_MS));
-      signal?.addEventListener("abort", onAbort, { once: true });
+    abortableWait(signal, (done) => {
+      const timer = setTimeout(done, Math.min(Math.max(0, ms), MAX_TIMER_MS));
+      return () => clearTimeout(timer);
     }),
 };
+
+/** A wait that a signal ends with its reason. @param begin begins it, and gives what takes it back */
+export function abortableWait(
+  signal: AbortSignal | undefined,
+  begin: (done: () => void) => () => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      takeBack();
+      reject(signal?.reason);
+    };
+    const takeBack = begin(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
 
 /** A clock that stands while something holds it: what waits for a person is not late. */
 export class PausableClock implements Clock {
@@ -95,7 +106,7 @@ export interface VirtualClock extends Clock {
 
 interface Timer {
   readonly at: number;
-  fire(): void;
+  readonly fire: () => void;
 }
 
 /** How long `run` waits for what takes real time when no timer is left, in milliseconds. */
@@ -121,21 +132,10 @@ export function virtualClock(): VirtualClock {
   let time = 0;
 
   function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        timers.delete(timer);
-        reject(signal?.reason);
-      };
-      const timer: Timer = {
-        at: time + Math.max(0, ms),
-        fire() {
-          signal?.removeEventListener("abort", onAbort);
-          resolve();
-        },
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
+    return abortableWait(signal, (fire) => {
+      const timer: Timer = { at: time + Math.max(0, ms), fire };
       timers.add(timer);
+      return () => timers.delete(timer);
     });
   }
 
@@ -147,8 +147,8 @@ export function virtualClock(): VirtualClock {
     while (true) {
       await timerTurn();
       if (settled) return done;
-      const next = firstDue(timers);
-      if (next === undefined) {
+      const next = [...timers].reduce((first, { at }) => Math.min(first, at), Infinity);
+      if (next === Infinity) {
         restedSince ??= performance.now();
         if (performance.now() - restedSince < PATIENCE) continue;
         throw new Error(`virtualClock: nothing is left to wait for at ${time} ms, and the work is not done`);
@@ -162,10 +162,4 @@ export function virtualClock(): VirtualClock {
   }
 
   return { now: () => time, sleep, run };
-}
-
-function firstDue(timers: Iterable<Timer>): number | undefined {
-  let first: number | undefined;
-  for (const { at } of timers) if (first === undefined || at < first) first = at;
-  return first;
 }

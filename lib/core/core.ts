@@ -19,6 +19,7 @@ export * from "./model_settings.ts";
 export * from "./nearest.ts";
 export * from "./paths.ts";
 export * from "./source_error.ts";
+export * from "./secrets.ts";
 export * from "./sha256.ts";
 export * from "./shown.ts";
 export * from "./state_list.ts";

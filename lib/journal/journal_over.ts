@@ -31,7 +31,8 @@ import {
   SIGN_EVERY_MS,
 } from "./new_run.ts";
 import {
-  OpenRun,
+  type OpenRun,
+  openRun,
   type OpenRunOptions,
   type OwnedRow,
   parsed,
@@ -46,12 +47,7 @@ import {
   scopeText,
   slotValues,
 } from "./run_conversation.ts";
-import type { JournalOptions, JournalSettings, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
-
-/** The journal that keeps its rows in a store; what is true of every journal is here. */
-export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {
-  return new StoreJournal(store, journalSettings(options));
-}
+import type { JournalOptions, JournalStore, RowQuery, RunRow, StepRow } from "./store.ts";
 
 /** The kept ones among which those that are wanted are. */
 function statusesOf(
@@ -68,50 +64,46 @@ function standingOf({ status, owned }: RunSummary): JournalStatus {
   return status === "running" && !owned ? "stopped" : status;
 }
 
-class StoreJournal implements Journal {
-  readonly #store: JournalStore;
-  readonly #settings: JournalSettings;
-  readonly #open = new Set<OpenRun>();
-  #stopSigns: (() => void) | undefined;
+/** The journal that keeps its rows in a store; what is true of every journal is here. */
+export function journalOver(store: JournalStore, options: JournalOptions = {}): Journal {
+  const settings = journalSettings(options);
+  const { mask } = settings;
+  const { conversations } = store;
+  const held = new Set<OpenRun>();
+  let stopSigns: (() => void) | undefined;
 
-  constructor(store: JournalStore, settings: JournalSettings) {
-    this.#store = store;
-    this.#settings = settings;
-  }
-
-  create(start: RunStart): RunJournal {
-    const run: OpenRun = newRun(start, this.#around(() => run));
-    if (this.#store.run(run.id) !== undefined) throw takenError(run.id);
+  function create(start: RunStart): RunJournal {
+    const run: OpenRun = newRun(start, around(() => run));
+    if (store.run(run.id) !== undefined) throw takenError(run.id);
     run.commit();
-    this.#open.add(run);
-    this.#giveSigns();
+    held.add(run);
+    giveSigns();
     return run;
   }
 
-  open(id: string): RunJournal {
-    const { row, resumedFrom } = this.#store.commit(() => {
-      const row = findRun(this.#store, id);
+  function open(id: string): RunJournal {
+    const { row, resumedFrom } = store.commit(() => {
+      const row = findRun(store, id);
       if (row.status === "done" || row.status === "failed") throw endedError(row);
-      const lease = newLease(row, this.#settings);
-      const mine: OwnedRow = { ...row, status: "running", updatedAt: this.#settings.now(), lease };
-      this.#store.putRun(mine);
+      const lease = newLease(row, settings);
+      const mine: OwnedRow = { ...row, status: "running", updatedAt: settings.now(), lease };
+      store.putRun(mine);
       return { row: mine, resumedFrom: row.status };
     });
-    this.#giveSigns();
-    const run: OpenRun = new OpenRun({
-      ...this.#around(() => run),
-      ...this.#told(row.id),
+    giveSigns();
+    const run: OpenRun = openRun({
+      ...around(() => run),
+      ...told(row.id),
       row,
-      run: runStart(this.#store, row),
+      run: runStart(store, row),
       resumedFrom,
       isNew: false,
     });
-    this.#open.add(run);
+    held.add(run);
     return run;
   }
 
-  list({ kind, file, status, standing, limit = Infinity }: RunQuery = {}): readonly RunSummary[] {
-    const { mask } = this.#settings;
+  function list({ kind, file, status, standing, limit = Infinity }: RunQuery = {}): readonly RunSummary[] {
     const statuses = statusesOf({ status, standing });
     const query: RowQuery = {
       ...(kind === undefined ? {} : { kind: mask(kind) }),
@@ -120,54 +112,52 @@ class StoreJournal implements Journal {
     };
     // Whose owner has died the store does not know: it gives more until enough of them stand as they should.
     for (let most = limit;; most *= 2) {
-      const rows = this.#store.runs(most === Infinity ? query : { ...query, limit: most });
-      const all = rows.map((row) => this.#summary(row));
+      const rows = store.runs(most === Infinity ? query : { ...query, limit: most });
+      const all = rows.map(summary);
       const wanted = standing === undefined ? all : all.filter((run) => standingOf(run) === standing);
       if (wanted.length >= limit || rows.length < most) return wanted.slice(0, limit);
     }
   }
 
-  read(id: string): RunTrace {
-    const { conversations } = this.#store;
-    return this.#store.look(() => {
-      const row = findRun(this.#store, id);
+  function read(id: string): RunTrace {
+    return store.look(() => {
+      const row = findRun(store, id);
       return {
-        summary: this.#summary(row),
-        run: runStart(this.#store, row),
-        steps: this.#store.steps(row.id).map((step) =>
-          stepRecord(step, stepPieces(this.#store, { id: row.id, row: step }))
+        summary: summary(row),
+        run: runStart(store, row),
+        steps: store.steps(row.id).map((step) =>
+          stepRecord(step, stepPieces(store, { id: row.id, row: step }))
         ),
-        events: parsedEvents(this.#store.events(row.id)),
+        events: parsedEvents(store.events(row.id)),
         messages: parsedMessages(conversations.messages(row.id, {})),
         checkpoints: conversations.checkpoints(row.id).map(({ n, messages }) => ({ n, messages })),
       };
     });
   }
 
-  #summary(row: RunRow): RunSummary {
-    const summary = runSummary(row, this.#settings);
+  function summary(row: RunRow): RunSummary {
+    const summary = runSummary(row, settings);
     if (row.status !== "stopped") return summary;
-    const list = this.#store.eventList(row.id, this.#store.eventLists(row.id));
+    const list = store.eventList(row.id, store.eventLists(row.id));
     const last = list === undefined ? undefined : parsedEvents([list]).at(-1);
     return last?.type === "run-end" && last.status === "failed" ? { ...summary, hasFailed: true } : summary;
   }
 
-  events(id: string, range: EventRange = {}): readonly RunEvent[] {
-    return this.#store.look(() => eventsBehind(this.#store, findRun(this.#store, id).id, range));
+  function events(id: string, range: EventRange = {}): readonly RunEvent[] {
+    return store.look(() => eventsBehind(store, findRun(store, id).id, range));
   }
 
-  conversation(id: string, range: MessageRange = {}): ConversationRecord {
-    const { conversations } = this.#store;
-    return this.#store.look(() => {
-      const row = findRun(this.#store, id);
+  function conversation(id: string, range: MessageRange = {}): ConversationRecord {
+    return store.look(() => {
+      const row = findRun(store, id);
       const newest = conversations.checkpoint(row.id);
-      const turn = this.#store.step(row.id, turnKey((newest?.n ?? 0) + 1));
+      const turn = store.step(row.id, turnKey((newest?.n ?? 0) + 1));
       const isKept = turn === undefined || turn.outcome !== undefined; // else nothing can come of it: it has not begun
       const isOpen = isKept && row.ticks > (newest?.ticks ?? 0);
       const said = isOpen ? maybeSaid(turn) : undefined;
       return {
-        summary: runSummary(row, this.#settings),
-        run: runStart(this.#store, row),
+        summary: runSummary(row, settings),
+        run: runStart(store, row),
         checkpoint: newest && {
           n: newest.n,
           messages: newest.messages,
@@ -180,48 +170,48 @@ class StoreJournal implements Journal {
     });
   }
 
-  fork(id: string, { from }: { readonly from: string }): string {
-    return this.#copy(id, (copy) => forkRun(this.#store, this.#settings.mask(from), copy));
+  function fork(id: string, { from }: { readonly from: string }): string {
+    return copy(id, (copy) => forkRun(store, mask(from), copy));
   }
 
-  branch(id: string, { turn }: { readonly turn: number }): string {
-    return this.#copy(id, (copy) => branchRun(this.#store, turn, copy));
+  function branch(id: string, { turn }: { readonly turn: number }): string {
+    return copy(id, (copy) => branchRun(store, turn, copy));
   }
 
-  slots(scope: SlotScope): Readonly<Record<string, Json>> {
-    return slotValues(this.#store.conversations.slots(scopeText(scope, this.#settings.mask)));
+  function slots(scope: SlotScope): Readonly<Record<string, Json>> {
+    return slotValues(conversations.slots(scopeText(scope, mask)));
   }
 
-  remove(id: string): void {
-    this.#store.commit(() => {
-      const row = findRun(this.#store, id);
-      assertFree(row, this.#settings);
-      this.#store.removeRun(row.id);
+  function remove(id: string): void {
+    store.commit(() => {
+      const row = findRun(store, id);
+      assertFree(row, settings);
+      store.removeRun(row.id);
     });
-    this.#store.reclaim();
+    store.reclaim();
   }
 
-  [Symbol.dispose](): void {
+  function dispose(): void {
     const problems: unknown[] = [];
-    for (const run of [...this.#open]) {
+    for (const run of [...held]) {
       try {
         run.release("stopped");
       } catch (problem) {
         problems.push(problem);
       }
     }
-    this.#stopSigns?.();
-    this.#store.close();
+    stopSigns?.();
+    store.close();
     if (problems.length > 0) throw problems[0];
   }
 
-  #copy(
+  function copy(
     id: string,
     write: (copy: CopyOptions) => void,
   ): string {
-    return this.#store.commit(() => {
-      const source = findRun(this.#store, id);
-      const now = this.#settings.now();
+    return store.commit(() => {
+      const source = findRun(store, id);
+      const now = settings.now();
       const copy = newRunId(now);
       write({ source, id: copy, now });
       return copy;
@@ -229,43 +219,59 @@ class StoreJournal implements Journal {
   }
 
   /** What a run goes on from: of a conversation nothing that lies before its last turn. */
-  #told(id: string): Pick<OpenRunOptions, "events" | "conversation"> {
-    const newest = this.#store.conversations.checkpoint(id);
-    const events = parsedEvents(this.#store.events(id, newest?.events));
-    return { events, conversation: this.#conversation({ id, newest, events }) };
+  function told(id: string): Pick<OpenRunOptions, "events" | "conversation"> {
+    const newest = conversations.checkpoint(id);
+    const events = parsedEvents(store.events(id, newest?.events));
+    return { events, conversation: conversationOf({ id, newest, events }) };
   }
 
-  #conversation(options: Pick<RunConversationOptions, "id" | "newest" | "events">): RunConversation {
-    return new RunConversation({ ...options, store: this.#store, mask: this.#settings.mask });
+  function conversationOf(
+    options: Pick<RunConversationOptions, "id" | "newest" | "events">,
+  ): RunConversation {
+    return new RunConversation({ ...options, store, mask });
   }
 
-  #around(run: () => OpenRun): NewRunOptions {
+  function around(run: () => OpenRun): NewRunOptions {
     return {
-      store: this.#store,
-      settings: this.#settings,
-      conversation: (id) => this.#conversation({ id }),
-      onRelease: () => this.#closed(run()),
+      store,
+      settings,
+      conversation: (id) => conversationOf({ id }),
+      onRelease: () => released(run()),
     };
   }
 
-  #giveSigns(): void {
-    this.#stopSigns ??= this.#settings.every(SIGN_EVERY_MS, () => this.#sign());
+  function giveSigns(): void {
+    stopSigns ??= settings.every(SIGN_EVERY_MS, sign);
   }
 
-  #closed(run: OpenRun): void {
-    this.#open.delete(run);
-    if (this.#open.size > 0) return;
-    this.#stopSigns?.();
-    this.#stopSigns = undefined;
+  function released(run: OpenRun): void {
+    held.delete(run);
+    if (held.size > 0) return;
+    stopSigns?.();
+    stopSigns = undefined;
   }
 
-  #sign(): void {
-    for (const run of [...this.#open]) {
+  function sign(): void {
+    for (const run of [...held]) {
       try {
         run.sign();
       } catch { /* A store that cannot be written says so at the next commit, where somebody hears it. */ }
     }
   }
+
+  return {
+    create,
+    open,
+    list,
+    read,
+    events,
+    conversation,
+    fork,
+    branch,
+    slots,
+    remove,
+    [Symbol.dispose]: dispose,
+  };
 }
 
 function endedError({ id, status }: RunRow): RunEndedError {

@@ -7,7 +7,7 @@ import {
   systemClock,
   type Usage,
 } from "../core/core.ts";
-import { OpenRun, type OpenRunOptions, type OwnedRow, parsed } from "./open_run.ts";
+import { type OpenRun, openRun, type OpenRunOptions, type OwnedRow, parsed } from "./open_run.ts";
 import type { FileRow, JournalOptions, JournalSettings, JournalStore, Lease, RunRow } from "./store.ts";
 
 /** What a new run needs besides what it starts with. */
@@ -21,7 +21,7 @@ export function newRun(start: RunStart, options: NewRunOptions): OpenRun {
   const { kind, file, files = [], input } = settings.mask(start);
   const now = settings.now();
   const id = start.id === undefined ? newRunId(now) : usableId(start.id);
-  return new OpenRun({
+  return openRun({
     ...options,
     row: newRow({ id, kind, file, now }, settings),
     run: {

@@ -1,7 +1,6 @@
 import {
   type BeginOptions,
   canonicalJson,
-  type Checkpoint,
   type ConversationSave,
   DivergedError,
   firstDifference,
@@ -56,212 +55,182 @@ export interface OpenRunOptions {
   readonly isNew: boolean;
 }
 
-/** A run that this process owns. What has to be written waits in memory for the next commit. */
-export class OpenRun implements RunJournal {
-  readonly id: string;
-  readonly run: RunStart;
-  readonly checkpoint: Checkpoint | undefined;
-  readonly events: readonly RunEvent[];
-  readonly lastSeq: number;
-  readonly lastAt: number;
-  readonly usage: Usage;
-  readonly resumedFrom: JournalStatus | undefined;
-  readonly #conversation: RunConversation;
-  readonly #store: JournalStore;
-  readonly #settings: JournalSettings;
-  readonly #row: OwnedRow;
-  readonly #onRelease: () => void;
-  /** Where the run's own time is 0 on the clock. */
-  readonly #zero: number;
+/** A run that this process owns. */
+export interface OpenRun extends RunJournal {
+  /** A sign of life between two commits. */
+  sign(): void;
+}
+
+/** Opens a run that this process owns. What has to be written waits in memory for the next commit. */
+export function openRun(options: OpenRunOptions): OpenRun {
   /** Begun by this process and not ended. */
-  readonly #begun = new Map<string, StepRow>();
-  readonly #reruns = new Set<string>();
+  const begun = new Map<string, StepRow>();
+  const reruns = new Set<string>();
   /** Keys of steps that have pieces in the store. */
-  readonly #withPieces = new Set<string>();
-  #changed = new Map<string, StepRow>();
+  const withPieces = new Set<string>();
+  let changed = new Map<string, StepRow>();
   /** JSON, by the key of the step. */
-  #pieces = new Map<string, string[]>();
+  let waitingPieces = new Map<string, string[]>();
   /** Keys of steps that have ended and have pieces in the store still. */
-  #emptied: string[] = [];
-  #told: RunEvent[] = [];
-  #files: FileRow[] = [];
-  #steps: number;
-  #ticks: number;
-  #seen: { readonly seq: number; readonly at: number };
-  #isNew: boolean;
-  #status: JournalStatus = "running";
-  #state: "held" | "released" | "lost" = "held";
+  let emptied: string[] = [];
+  let unwritten: RunEvent[] = [];
+  let unwrittenFiles: FileRow[] = [];
+  let status: JournalStatus = "running";
+  let state: "held" | "released" | "lost" = "held";
+  const { store, settings, row, run, events, resumedFrom, onRelease, conversation } = options;
+  const { id } = row;
+  const { mask } = settings;
+  const { before } = conversation;
+  let seen: { readonly seq: number; readonly at: number } = events.at(-1) ?? before ?? { seq: 0, at: 0 };
+  const checkpoint = before?.checkpoint;
+  const lastSeq = seen.seq;
+  const lastAt = seen.at;
+  const usage: Usage = before?.usage ?? { input: 0, output: 0 };
+  let { isNew } = options;
+  /** Where the run's own time is 0 on the clock. */
+  const zero = settings.clock.now() - Math.max(row.elapsedMs, lastAt);
+  let { steps, ticks } = row;
 
-  constructor(options: OpenRunOptions) {
-    const { store, settings, row, run, events, resumedFrom, isNew, onRelease, conversation } = options;
-    const before = conversation.before;
-    this.#seen = events.at(-1) ?? before ?? { seq: 0, at: 0 };
-    this.id = row.id;
-    this.run = run;
-    this.checkpoint = before?.checkpoint;
-    this.events = events;
-    this.lastSeq = this.#seen.seq;
-    this.lastAt = this.#seen.at;
-    this.usage = before?.usage ?? { input: 0, output: 0 };
-    this.resumedFrom = resumedFrom;
-    this.#conversation = conversation;
-    this.#store = store;
-    this.#settings = settings;
-    this.#row = row;
-    this.#isNew = isNew;
-    this.#onRelease = onRelease;
-    this.#zero = settings.clock.now() - Math.max(row.elapsedMs, this.lastAt);
-    this.#steps = row.steps;
-    this.#ticks = row.ticks;
-  }
-
-  /** Where the run is: `running` until its release. */
-  get status(): JournalStatus {
-    return this.#status;
-  }
-
-  begin(step: StepStart, { isDeferred = false }: BeginOptions = {}): StepTurn {
-    this.#assertHeld();
-    const now = stepIdentity(this.#settings.mask(step));
-    if (this.#begun.has(now.key)) throw new Error(`Step "${now.key}" has begun already and has not ended`);
-    const kept = this.#changed.get(now.key) ?? this.#storedStep(now.key);
-    if (kept === undefined) return this.#perform(now, { before: undefined, isDeferred });
+  function begin(step: StepStart, { isDeferred = false }: BeginOptions = {}): StepTurn {
+    assertHeld();
+    const now = stepIdentity(mask(step));
+    if (begun.has(now.key)) throw new Error(`Step "${now.key}" has begun already and has not ended`);
+    const kept = changed.get(now.key) ?? storedStep(now.key);
+    if (kept === undefined) return perform(now, { before: undefined, isDeferred });
     assertSameStep(kept, now);
     if (kept.outcome !== undefined) {
       const ms = (kept.endedAt ?? kept.startedAt) - kept.startedAt;
       return { do: "answer", outcome: parsedOutcome(kept.outcome), ms, attempt: kept.attempt };
     }
-    const isSafe = (kept.idempotent && now.idempotent) || this.#reruns.has(now.key);
-    return isSafe
-      ? this.#perform(now, { before: kept, isDeferred })
-      : { do: "unverified", attempt: kept.attempt };
+    const isSafe = (kept.idempotent && now.idempotent) || reruns.has(now.key);
+    return isSafe ? perform(now, { before: kept, isDeferred }) : { do: "unverified", attempt: kept.attempt };
   }
 
-  finish(key: string, outcome: StepOutcome): void {
-    this.end(key, outcome);
-    this.#commit();
+  function finish(key: string, outcome: StepOutcome): void {
+    end(key, outcome);
+    write();
   }
 
-  end(key: string, outcome: StepOutcome): void {
-    this.#assertHeld();
-    const row = this.#begunStep(key);
-    this.#begun.delete(row.key);
-    this.#end(row, outcome);
+  function end(key: string, outcome: StepOutcome): void {
+    assertHeld();
+    const row = begunStep(key);
+    begun.delete(row.key);
+    keepOutcome(row, outcome);
   }
 
-  commit(): void {
-    this.#assertHeld();
-    const isWaiting = this.#changed.size > 0 || this.#pieces.size > 0 || this.#told.length > 0 ||
-      this.#files.length > 0 || this.#conversation.isWaiting;
-    if (isWaiting || this.#isNew) this.#commit();
+  function commit(): void {
+    assertHeld();
+    const isWaiting = changed.size > 0 || waitingPieces.size > 0 || unwritten.length > 0 ||
+      unwrittenFiles.length > 0 || conversation.isWaiting;
+    if (isWaiting || isNew) write();
   }
 
-  prefix(key: string, piece: Json): void {
-    this.#assertHeld();
-    const row = this.#begunStep(key);
-    const text = JSON.stringify(this.#settings.mask(piece));
-    const waiting = this.#pieces.get(row.key);
-    if (waiting === undefined) this.#pieces.set(row.key, [text]);
+  function prefix(key: string, piece: Json): void {
+    assertHeld();
+    const row = begunStep(key);
+    const text = JSON.stringify(mask(piece));
+    const waiting = waitingPieces.get(row.key);
+    if (waiting === undefined) waitingPieces.set(row.key, [text]);
     else waiting.push(text);
   }
 
-  tell(event: RunEvent): void {
-    this.#assertHeld();
-    this.#seen = event;
-    this.#conversation.tell(event);
-    if (!PASSING.has(event.type)) this.#told.push(this.#settings.mask(event));
+  function tell(event: RunEvent): void {
+    assertHeld();
+    seen = event;
+    conversation.tell(event);
+    if (!PASSING.has(event.type)) unwritten.push(mask(event));
   }
 
-  file(stored: StoredFile): void {
-    this.#assertHeld();
-    this.#files.push(this.#settings.mask(stored));
+  function file(stored: StoredFile): void {
+    assertHeld();
+    unwrittenFiles.push(mask(stored));
   }
 
-  save(saved: ConversationSave): void {
-    this.#assertHeld();
-    this.#conversation.save(saved);
+  function save(saved: ConversationSave): void {
+    assertHeld();
+    conversation.save(saved);
   }
 
-  messages(options: MessageRange = {}): readonly LogEntry[] {
-    this.#assertHeld();
-    return this.#conversation.messages(options);
+  function messages(options: MessageRange = {}): readonly LogEntry[] {
+    assertHeld();
+    return conversation.messages(options);
   }
 
-  slots(scope: SlotScope): Readonly<Record<string, Json>> {
-    this.#assertHeld();
-    return this.#conversation.slots(scope);
+  function slots(scope: SlotScope): Readonly<Record<string, Json>> {
+    assertHeld();
+    return conversation.slots(scope);
   }
 
-  settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void {
-    this.#assertHeld();
-    const masked = this.#settings.mask(key);
-    const row = this.#storedStep(masked);
-    if (row === undefined) throw noSuchStep(this.#store, { id: this.id, key: masked });
-    if (row.outcome !== undefined || this.#begun.has(masked)) {
+  function settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void {
+    assertHeld();
+    const masked = mask(key);
+    const row = storedStep(masked);
+    if (row === undefined) throw noSuchStep(store, { id, key: masked });
+    if (row.outcome !== undefined || begun.has(masked)) {
       const why = row.outcome === undefined ? "it is being performed" : "its outcome is known";
       throw new Error(`Step "${masked}" has nothing to be settled: ${why}`);
     }
-    if (decision === "rerun") this.#reruns.add(masked);
+    if (decision === "rerun") reruns.add(masked);
     else {
-      this.#storedPieces(row);
-      this.#end(row, decision.outcome);
-      this.#commit();
+      storedPieces(row);
+      keepOutcome(row, decision.outcome);
+      write();
     }
   }
 
-  release(status: JournalStatus, usage?: Usage): void {
-    if (this.#state === "released") return;
-    this.#assertHeld();
-    this.#commit({
-      status,
+  function release(end: JournalStatus, usage?: Usage): void {
+    if (state === "released") return;
+    assertHeld();
+    write({
+      status: end,
       lease: undefined,
       ...(usage === undefined ? {} : { usage: JSON.stringify(usage) }),
     });
-    this.#state = "released";
-    this.#status = status;
-    this.#onRelease();
+    state = "released";
+    status = end;
+    onRelease();
   }
 
   /** A sign of life between two commits. */
-  sign(): void {
-    if (this.#state !== "held" || this.#isNew) return;
-    const seenAt = this.#settings.now();
-    if (!this.#store.commit(() => this.#store.noteSeen(this.id, { token: this.#row.lease.token, seenAt }))) {
-      this.#lose();
+  function sign(): void {
+    if (state !== "held" || isNew) return;
+    const seenAt = settings.now();
+    if (!store.commit(() => store.noteSeen(id, { token: row.lease.token, seenAt }))) {
+      lose();
     }
   }
 
-  #storedStep(key: string): StepRow | undefined {
-    return this.#isNew ? undefined : this.#store.step(this.id, key);
+  function storedStep(key: string): StepRow | undefined {
+    return isNew ? undefined : store.step(id, key);
   }
 
   /** Those of earlier attempts. */
-  #storedPieces(row: StepRow): readonly string[] {
-    const pieces = stepPieces(this.#store, { id: this.id, row });
-    if (pieces.length > 0) this.#withPieces.add(row.key);
+  function storedPieces(row: StepRow): readonly string[] {
+    const pieces = stepPieces(store, { id, row });
+    if (pieces.length > 0) withPieces.add(row.key);
     return pieces;
   }
 
-  #perform(
+  function perform(
     now: StepIdentity,
     { before, isDeferred }: { readonly before: StepRow | undefined; readonly isDeferred: boolean },
   ): StepTurn {
-    const pieces = before === undefined ? [] : this.#storedPieces(before);
+    const pieces = before === undefined ? [] : storedPieces(before);
     const row: StepRow = {
       ...now,
       outcome: undefined,
-      startedAt: this.#elapsed(),
+      startedAt: elapsed(),
       endedAt: undefined,
       attempt: (before?.attempt ?? 0) + 1,
-      beganTick: ++this.#ticks,
+      beganTick: ++ticks,
       endedTick: undefined,
-      seenSeq: this.#seen.seq,
+      seenSeq: seen.seq,
     };
-    this.#begun.set(row.key, row);
-    this.#changed.set(row.key, row);
-    if (before === undefined) this.#steps++;
-    if (!row.idempotent && !isDeferred) this.#commitStart(row.key, before === undefined);
-    this.#reruns.delete(row.key);
+    begun.set(row.key, row);
+    changed.set(row.key, row);
+    if (before === undefined) steps++;
+    if (!row.idempotent && !isDeferred) commitStart(row.key, before === undefined);
+    reruns.delete(row.key);
     return {
       do: "perform",
       attempt: row.attempt,
@@ -270,137 +239,162 @@ export class OpenRun implements RunJournal {
   }
 
   /** A step whose start could not be kept is not performed, so it has not begun. */
-  #commitStart(key: string, isNew: boolean): void {
+  function commitStart(key: string, isNew: boolean): void {
     try {
-      this.#commit();
+      write();
     } catch (error) {
-      this.#begun.delete(key);
-      this.#changed.delete(key);
-      if (isNew) this.#steps--;
+      begun.delete(key);
+      changed.delete(key);
+      if (isNew) steps--;
       throw error;
     }
   }
 
-  #end(row: StepRow, outcome: StepOutcome): void {
-    this.#changed.set(row.key, {
+  function keepOutcome(row: StepRow, outcome: StepOutcome): void {
+    changed.set(row.key, {
       ...row,
-      outcome: JSON.stringify(this.#settings.mask(outcome)),
-      endedAt: this.#elapsed(),
-      endedTick: ++this.#ticks,
+      outcome: JSON.stringify(mask(outcome)),
+      endedAt: elapsed(),
+      endedTick: ++ticks,
     });
-    this.#pieces.delete(row.key);
-    if (this.#withPieces.delete(row.key)) this.#emptied.push(row.key);
+    waitingPieces.delete(row.key);
+    if (withPieces.delete(row.key)) emptied.push(row.key);
   }
 
-  #begunStep(key: string): StepRow {
-    const row = this.#begun.get(this.#settings.mask(key));
+  function begunStep(key: string): StepRow {
+    const row = begun.get(mask(key));
     if (row === undefined) throw new Error(`Step "${key}" has not begun, or has ended already`);
     return row;
   }
 
   /** All that waits, and what changes with the end, as one. What waits stays when it fails. */
-  #commit(end?: RunEnd): void {
-    this.#store.commit(() => this.#put(end));
-    this.#kept();
+  function write(end?: RunEnd): void {
+    store.commit(() => put(end));
+    kept();
   }
 
   /** Inside a commit. */
-  #put(end?: RunEnd): void {
-    const store = this.#store;
-    const isNew = this.#isNew;
-    if (isNew) this.#putNew(end);
-    else this.#noteProgress();
-    for (const row of this.#changed.values()) store.putStep(this.id, row);
-    for (const key of this.#emptied) store.removePieces(this.id, key);
-    for (const [key, pieces] of this.#pieces) {
-      store.addPieces(this.id, { key, pieces: `[${pieces.join(",")}]` });
+  function put(end?: RunEnd): void {
+    if (isNew) putNew(end);
+    else noteProgress();
+    for (const row of changed.values()) store.putStep(id, row);
+    for (const key of emptied) store.removePieces(id, key);
+    for (const [key, pieces] of waitingPieces) {
+      store.addPieces(id, { key, pieces: `[${pieces.join(",")}]` });
     }
-    for (const file of this.#files) store.addFile(this.id, file);
-    for (const list of eventLists(this.#told)) store.addEvents(this.id, list);
-    this.#conversation.put(this.#moment(), end?.usage);
-    if (!isNew && end !== undefined) store.putRun({ ...this.#keptRow(), ...end });
+    for (const file of unwrittenFiles) store.addFile(id, file);
+    for (const list of eventLists(unwritten)) store.addEvents(id, list);
+    conversation.put(moment(), end?.usage);
+    if (!isNew && end !== undefined) store.putRun({ ...keptRow(), ...end });
   }
 
   /** What was put is durable. */
-  #kept(): void {
-    this.#isNew = false;
-    this.#conversation.kept();
-    for (const key of this.#pieces.keys()) this.#withPieces.add(key);
-    this.#changed = new Map();
-    this.#pieces = new Map();
-    this.#emptied = [];
-    this.#files = [];
-    this.#told = [];
+  function kept(): void {
+    isNew = false;
+    conversation.kept();
+    for (const key of waitingPieces.keys()) withPieces.add(key);
+    changed = new Map();
+    waitingPieces = new Map();
+    emptied = [];
+    unwrittenFiles = [];
+    unwritten = [];
   }
 
-  #putNew(end: RunEnd | undefined): void {
-    if (this.#store.run(this.id) !== undefined) throw takenError(this.id);
-    const progress = this.#progress();
-    const lease = { ...this.#row.lease, seenAt: progress.updatedAt };
-    this.#store.putRun({ ...this.#row, ...progress, lease, ...end });
-    this.#store.putInput(this.id, JSON.stringify(this.run.input));
-    for (const stored of this.run.files ?? []) this.#store.addFile(this.id, stored);
+  function putNew(end: RunEnd | undefined): void {
+    if (store.run(id) !== undefined) throw takenError(id);
+    const progress = progressNow();
+    const lease = { ...row.lease, seenAt: progress.updatedAt };
+    store.putRun({ ...row, ...progress, lease, ...end });
+    store.putInput(id, JSON.stringify(run.input));
+    for (const stored of run.files ?? []) store.addFile(id, stored);
   }
 
-  #noteProgress(): void {
-    const progress = this.#progress();
-    const sign = { token: this.#row.lease.token, seenAt: progress.updatedAt };
-    if (!this.#store.noteProgress(this.id, { ...sign, ...progress })) throw this.#lose();
+  function noteProgress(): void {
+    const progress = progressNow();
+    const sign = { token: row.lease.token, seenAt: progress.updatedAt };
+    if (!store.noteProgress(id, { ...sign, ...progress })) throw lose();
   }
 
-  #progress(): RunProgress {
+  function progressNow(): RunProgress {
     return {
       status: "running",
-      updatedAt: this.#settings.now(),
-      steps: this.#steps,
-      ticks: this.#ticks,
-      elapsedMs: this.#elapsed(),
+      updatedAt: settings.now(),
+      steps,
+      ticks,
+      elapsedMs: elapsed(),
     };
   }
 
-  #moment(): RunMoment {
+  function moment(): RunMoment {
     return {
-      ticks: this.#ticks,
-      elapsedMs: this.#elapsed(),
-      seenSeq: this.#seen.seq,
-      seenAt: this.#seen.at,
+      ticks,
+      elapsedMs: elapsed(),
+      seenSeq: seen.seq,
+      seenAt: seen.at,
     };
   }
 
-  #keptRow(): RunRow {
-    const row = this.#store.run(this.id);
-    if (row === undefined) throw this.#lose();
+  function keptRow(): RunRow {
+    const row = store.run(id);
+    if (row === undefined) throw lose();
     return row;
   }
 
   /** Another process has taken the run while this one gave no sign of life. */
-  #lose(): Error {
-    this.#state = "lost";
-    this.#onRelease();
-    return this.#lostError();
+  function lose(): Error {
+    state = "lost";
+    onRelease();
+    return lostError();
   }
 
-  #lostError(): Error {
-    const lease = this.#store.run(this.id)?.lease;
+  function lostError(): Error {
+    const lease = store.run(id)?.lease;
     if (lease === undefined) {
       return new RunNotFoundError(
-        `Run "${this.id}" was removed, or ended, by another process while it ran here`,
+        `Run "${id}" was removed, or ended, by another process while it ran here`,
       );
     }
     return new RunOwnedError(
-      `Run "${this.id}" was taken over by process ${lease.pid} on host "${lease.host}" while this process gave no sign of life: ` +
+      `Run "${id}" was taken over by process ${lease.pid} on host "${lease.host}" while this process gave no sign of life: ` +
         `nothing more of it is kept here`,
     );
   }
 
-  #assertHeld(): void {
-    if (this.#state === "released") throw new Error(`Run "${this.id}" was released: open it again to go on`);
-    if (this.#state === "lost") throw this.#lostError();
+  function assertHeld(): void {
+    if (state === "released") throw new Error(`Run "${id}" was released: open it again to go on`);
+    if (state === "lost") throw lostError();
   }
 
-  #elapsed(): number {
-    return Math.round((this.#settings.clock.now() - this.#zero) * 1000) / 1000;
+  function elapsed(): number {
+    return Math.round((settings.clock.now() - zero) * 1000) / 1000;
   }
+
+  return {
+    id,
+    run,
+    checkpoint,
+    events,
+    lastSeq,
+    lastAt,
+    usage,
+    resumedFrom,
+    get status() {
+      return status;
+    },
+    begin,
+    finish,
+    end,
+    commit,
+    prefix,
+    tell,
+    file,
+    save,
+    messages,
+    slots,
+    settle,
+    release,
+    sign,
+  };
 }
 
 /** The error for an id that another run has. */

@@ -1,7 +1,13 @@
 import type { Config } from "../catalog/config/config.ts";
-import type { Catalog, Permissions, ProviderSettings, Secrets, User } from "../core/core.ts";
+import {
+  type Catalog,
+  createSecrets,
+  type Permissions,
+  type ProviderSettings,
+  type Secrets,
+  type User,
+} from "../core/core.ts";
 import { hostEnv, hostEnvNames } from "../host/process.ts";
-import { createSecrets } from "../journal/secrets.ts";
 import { PROVIDER_KINDS } from "../models/provider.ts";
 import type { PolicySettings } from "../policy/policy_settings.ts";
 

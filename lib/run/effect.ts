@@ -108,6 +108,18 @@ function unverified({ key, name }: StepStart): EffectError {
   return new EffectError({ message, code: "unverified" }, { isKept: false });
 }
 
+/** Takes something in from outside, or gives what was taken in before: safe to do again, and told to nobody. @throws as `performEffect` */
+export async function takeIn<Taken extends Json | undefined>(
+  run: Run,
+  effect: Pick<Effect, "key" | "kind" | "name" | "signal"> & { perform(): Promise<Taken> },
+): Promise<Json | Extract<Taken, undefined>>;
+export async function takeIn(
+  run: Run,
+  effect: Pick<Effect, "key" | "kind" | "name" | "signal" | "perform">,
+): Promise<Json | undefined> {
+  return await performEffect(run, { ...effect, input: null, isIdempotent: true, isSilent: true });
+}
+
 /** Performs an effect, or gives what came of it before. @throws {EffectError}; {DivergedError}; the reason of the signal */
 export async function performEffect(run: Run, effect: Effect & { perform(): Promise<Json> }): Promise<Json>;
 export async function performEffect(run: Run, effect: Effect): Promise<Json | undefined>;

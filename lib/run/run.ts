@@ -2,6 +2,7 @@
 // journal or a record comes in here. The engines know nothing of either.
 import {
   ABORT_KEY,
+  abortableWait,
   addUsage,
   type BeginOptions,
   Channel,
@@ -434,9 +435,5 @@ function isOfAbort(event: RunEvent): boolean {
 /** A replay takes its times from its record, and nothing in it may be cut short by one. */
 const STANDING_CLOCK: Clock = {
   now: () => 0,
-  sleep: (_ms, signal) =>
-    new Promise((_resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-    }),
+  sleep: (_ms, signal) => abortableWait(signal, () => () => undefined),
 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import type { Journal, RunJournal, RunQuery } from "../../lib/core/journal.ts";
-import { createSecrets } from "../../lib/journal/secrets.ts";
+import { createSecrets } from "../../lib/core/secrets.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import { PROJECT_ROOT, testEnvironment } from "../_run.ts";
 import { median } from "./_median.ts";

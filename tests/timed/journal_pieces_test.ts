@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { journalOver } from "../../lib/journal/journal_over.ts";
 import { memoryStore } from "../../lib/journal/memory_journal.ts";
-import { createSecrets } from "../../lib/journal/secrets.ts";
+import { createSecrets } from "../../lib/core/secrets.ts";
 import { sqliteJournal } from "../../lib/journal/sqlite_journal.ts";
 import type { JournalStore } from "../../lib/journal/store.ts";
 import { journalChild } from "../_journal_child.ts";

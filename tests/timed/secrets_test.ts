@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createSecrets } from "../../lib/journal/secrets.ts";
+import { createSecrets } from "../../lib/core/secrets.ts";
 import type { Secrets } from "../../lib/core/world.ts";
 
 function secretsOf(values: Readonly<Record<string, string>>): Secrets {

@@ -12,7 +12,7 @@ import type { OpenedQuestion } from "../../service/kinds/prompt/start.ts";
 import { stoppableModel } from "../../service/start/stoppable.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
 import { endRun, toItsEnd } from "../run/end.ts";
-import { AnswerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
+import { answerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
 import { type ChatLines, ChatStop, nextMessage, pipedMessages, typedMessages } from "./lines.ts";
 
 /** A conversation from the moment its command was typed: it can be stopped before it begins. */
@@ -152,7 +152,7 @@ export async function performChat(work: ChatWork): Promise<number> {
 function answersOf({ terminal: { stdout, stdinIsTerminal }, flags, answers }: ChatWork) {
   if (flags.jsonl) return undefined;
   const isLast = answers.hasContract || (!stdinIsTerminal && answers.hasTools);
-  return isLast ? new LastAnswers(stdout) : new AnswerStream({ stdout, endsLines: true });
+  return isLast ? lastAnswers(stdout) : answerStream({ stdout, endsLines: true });
 }
 
 function linesOf({ terminal, stop: { signal }, typist }: ChatWork): ChatLines {
@@ -164,32 +164,29 @@ function linesOf({ terminal, stop: { signal }, typist }: ChatWork): ChatLines {
  * Writes the answer of each turn when the turn is over, a line end behind it: what a model said while it called something is none, nor what
  * broke a contract and was asked for again.
  */
-class LastAnswers {
-  readonly #stdout: Output;
+function lastAnswers(stdout: Output) {
   /** The last step that called something. */
-  #calling: string | undefined;
-  #answer: { readonly step: string; readonly text: string } | undefined;
+  let calling: string | undefined;
+  let answer: { readonly step: string; readonly text: string } | undefined;
 
-  constructor(stdout: Output) {
-    this.#stdout = stdout;
-  }
-
-  event(event: RunEvent): Promise<void> {
-    if (event.type === "message" && !isInsideCall(event.step)) this.#answer = event;
+  function event(event: RunEvent): Promise<void> {
+    if (event.type === "message" && !isInsideCall(event.step)) answer = event;
     const isCall = event.type === "call-open" && event.step !== undefined && !isInsideCall(event.step);
-    if (isCall) this.#calling = event.step;
-    if (this.#answer?.step === this.#calling) this.#answer = undefined;
+    if (isCall) calling = event.step;
+    if (answer?.step === calling) answer = undefined;
     return Promise.resolve();
   }
 
   /** The turn is over. */
-  async end(): Promise<void> {
-    const { text } = this.#answer ?? {};
-    this.#answer = undefined;
+  async function end(): Promise<void> {
+    const { text } = answer ?? {};
+    answer = undefined;
     if (text === undefined) return;
-    const shown = this.#stdout.isTerminal ? printable(text) : text;
-    await this.#stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
+    const shown = stdout.isTerminal ? printable(text) : text;
+    await stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   }
+
+  return { event, end };
 }
 
 /** A conversation with a model. */

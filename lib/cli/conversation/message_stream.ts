@@ -1,6 +1,6 @@
 import type { RunEvent } from "../../core/core.ts";
 import type { Output } from "../../host/terminal/terminal.ts";
-import { AnswerStream, type RunView } from "../run/view.ts";
+import { type AnswerStream, answerStream, type RunView } from "../run/view.ts";
 
 /** How the messages of an agent get to stdout. */
 interface MessageStreamOptions {
@@ -28,7 +28,7 @@ export class MessageStream {
   constructor(options: MessageStreamOptions) {
     const { stdout, view } = options;
     this.#options = options;
-    this.#answer = new AnswerStream({
+    this.#answer = answerStream({
       stdout,
       endsLines: true,
       onBegin: () => this.#begin(),

@@ -128,68 +128,72 @@ interface AnswerStreamOptions {
   readonly onEnd?: () => void;
 }
 
+/** Writes text as it comes. A terminal gets nothing that it would obey. */
+export interface AnswerStream {
+  event(event: RunEvent): Promise<void>;
+  /** No more comes of this answer. */
+  end(): Promise<void>;
+  /** Writes what is missing of the value: an answer that was given before a resume is not told piece by piece again. */
+  complete(value: Json | undefined): Promise<void>;
+}
+
 /** A text that a piece may not end with: half a character, or half a line end, which a terminal would obey. */
 const HALF = /[\ud800-\udbff\r]$/;
 
-/** Writes text as it comes. A terminal gets nothing that it would obey. */
-export class AnswerStream {
-  readonly #options: AnswerStreamOptions;
-  #held = "";
-  #written = "";
-  #isOpen = false;
+/** What writes answers so. */
+export function answerStream(
+  { stdout, onBegin, onEnd, endsLines = stdout.isTerminal }: AnswerStreamOptions,
+): AnswerStream {
+  let held = "";
+  let written = "";
+  let isOpen = false;
 
-  constructor(options: AnswerStreamOptions) {
-    this.#options = options;
+  async function event(event: RunEvent): Promise<void> {
+    if (event.type === "text-delta" && !isInsideCall(event.step)) await write(event.text);
+    else if (event.type === "step-end" && !isInsideCall(event.key)) await end();
   }
 
-  async event(event: RunEvent): Promise<void> {
-    if (event.type === "text-delta" && !isInsideCall(event.step)) await this.#write(event.text);
-    else if (event.type === "step-end" && !isInsideCall(event.key)) await this.end();
-  }
-
-  /** No more comes of this answer. */
-  async end(): Promise<void> {
-    const { stdout, onEnd, endsLines = stdout.isTerminal } = this.#options;
-    await this.#out(this.#held);
-    this.#held = "";
-    if (!this.#isOpen) return;
-    if (endsLines && !this.#written.endsWith("\n")) await stdout.write("\n");
-    this.#isOpen = false;
+  async function end(): Promise<void> {
+    await out(held);
+    held = "";
+    if (!isOpen) return;
+    if (endsLines && !written.endsWith("\n")) await stdout.write("\n");
+    isOpen = false;
     onEnd?.();
   }
 
-  /** Writes what is missing of the value: an answer that was given before a resume is not told piece by piece again. */
-  async complete(value: Json | undefined): Promise<void> {
-    await this.end();
-    if (typeof value !== "string" || value === this.#written || !value.startsWith(this.#written)) return;
-    await this.#write(value.slice(this.#written.length));
-    await this.end();
+  async function complete(value: Json | undefined): Promise<void> {
+    await end();
+    if (typeof value !== "string" || value === written || !value.startsWith(written)) return;
+    await write(value.slice(written.length));
+    await end();
   }
 
-  async #write(text: string): Promise<void> {
+  async function write(text: string): Promise<void> {
     if (text === "") return;
-    const all = this.#held + text;
-    this.#held = HALF.test(all) ? all.slice(-1) : "";
-    await this.#out(this.#held === "" ? all : all.slice(0, -1));
+    const all = held + text;
+    held = HALF.test(all) ? all.slice(-1) : "";
+    await out(held === "" ? all : all.slice(0, -1));
   }
 
-  async #out(text: string): Promise<void> {
+  async function out(text: string): Promise<void> {
     if (text === "") return;
-    const { stdout, onBegin } = this.#options;
-    if (!this.#isOpen) {
-      this.#isOpen = true;
+    if (!isOpen) {
+      isOpen = true;
       await onBegin?.();
     }
-    this.#written += text;
+    written += text;
     await stdout.write(stdout.isTerminal ? printable(text) : text);
   }
+
+  return { event, end, complete };
 }
 
 /** The answer on stdout, in front of which a view moves out of the way. */
 export function answerAround(
   { terminal: { stdout }, view }: { readonly terminal: Terminal; readonly view: RunView },
 ): AnswerStream {
-  return new AnswerStream({ stdout, onBegin: () => view.pause(), onEnd: () => view.resume() });
+  return answerStream({ stdout, onBegin: () => view.pause(), onEnd: () => view.resume() });
 }
 
 /** An event as one line of JSON, with its line feed. */

@@ -4,7 +4,6 @@ import {
   dialogMessage,
   type Json,
   linkedSignal,
-  type Message,
   messageOf,
   type Model,
   orAborted,
@@ -39,17 +38,11 @@ export interface Agent {
   open(args?: Readonly<Record<string, unknown>>): Dialog;
 }
 
-/** What an agent is made of. */
+/** What the dialogs of an agent have of it. */
 export interface AgentParts {
   readonly name: string;
-  /** What the dialog begins with, and what holds until a prompt is sent. */
-  readonly system: AnyPrompt;
   readonly limits: AgentLimits;
   readonly modelArgs: Readonly<Record<string, unknown>>;
-  /** Said behind the system prompt. Default: nothing. */
-  readonly addedText?: string;
-  /** What was said before its dialogs. Default: nothing. */
-  readonly history?: readonly Message[];
   readonly host: AgentHost;
 }
 
@@ -100,24 +93,6 @@ export function numberedHomes(world: Pick<DialogHome, "tools" | "model">): () =>
     };
   };
   return home;
-}
-
-/** An agent over its parts. */
-export function agentOf(parts: AgentParts): Agent {
-  return {
-    name: parts.name,
-    open(args = {}) {
-      const { system, addedText = "", history = [] } = parts;
-      const content = [system.render(args), addedText].filter((text) => text !== "").join("\n\n");
-      const first = content === "" ? [] : [{ message: systemMessage(content), prompt: system.path }];
-      const entries = [...first, ...history.map((message) => ({ message, prompt: undefined }))];
-      return new Dialog(parts, { topPrompt: system, entries, parent: null });
-    },
-  };
-}
-
-function systemMessage(content: string): Message {
-  return { role: "system", content };
 }
 
 /** How to make one turn. */
@@ -256,10 +231,7 @@ export class Dialog {
           tools: this.#toolsIn(run, place),
           log: this.#log,
           given: { deps, dialog: this },
-          random: host.random,
-          keepsFailure: host.keepsFailure,
-          calls: host.calls,
-          wake: host.wake,
+          host,
         });
         return await runTurn(turn, { run, signal: linked.signal, budget: host.budget, keyPrefix: place });
       } catch (error) {

@@ -4,7 +4,7 @@ import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../
 import type { AnyPrompt } from "../../prompt/prompt.ts";
 import { isPrompt } from "../../prompt/parts.ts";
 import { foundValue } from "../../schema/issue.ts";
-import { type Agent, type AgentHost, agentOf } from "./agent.ts";
+import { type Agent, type AgentHost, Dialog } from "./agent.ts";
 
 /** An agent as it is written. */
 export interface AgentDefinition {
@@ -26,15 +26,20 @@ export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
   const { name, limits = {}, modelArgs = {}, addedText = "", history = [] } = definition;
   const problem = definitionProblem({ ...definition, limits, modelArgs });
   if (problem !== undefined) throw new PromptError(`agent "${name}": ${problem}`, { code: "define" });
-  return agentOf({
+  const system = systemPromptOf(definition);
+  const parts = { name, limits: { ...DEFAULT_LIMITS, ...limits }, modelArgs, host };
+  return {
     name,
-    system: systemPromptOf(definition),
-    limits: { ...DEFAULT_LIMITS, ...limits },
-    modelArgs,
-    addedText,
-    history,
-    host,
-  });
+    open(args = {}) {
+      const content = [system.render(args), addedText].filter((text) => text !== "").join("\n\n");
+      const first: Message = { role: "system", content };
+      const entries = [
+        ...(content === "" ? [] : [{ message: first, prompt: system.path }]),
+        ...history.map((message) => ({ message, prompt: undefined })),
+      ];
+      return new Dialog(parts, { topPrompt: system, entries, parent: null });
+    },
+  };
 }
 
 /** The types say all of this; whoever has none of them is told before anything is asked. */

@@ -60,15 +60,7 @@ async function ask(
     readonly args: Readonly<Record<string, unknown>>;
   },
 ): Promise<Json> {
-  const { tools, budget, calls, wake } = prompts;
-  const make = agentsOfRun(run, {
-    keyPrefix,
-    keepsFailure: true, // whoever calls goes on with it
-    tools,
-    budget,
-    calls,
-    wake,
-  });
+  const make = agentsOfRun(run, { ...prompts, keyPrefix, keepsFailure: true }); // whoever calls goes on with it
   const definition = await orAborted(prompts.agentOf(prompt), signal);
   const agent = make(definition, () => prompts.modelOf(dotpromptSettings(prompt).model));
   return answerOf(await agent.open().ask(prompt, args, { signal }), prompt);

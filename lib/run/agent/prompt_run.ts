@@ -67,7 +67,6 @@ function agentsAt(
 ): AgentMaker {
   const { run } = root;
   const { tools = NO_TOOLS, budget = {}, random = Math.random, isByContent = false } = options;
-  const { keepsFailure, calls, wake } = options;
   const noted = perPlace((place) => notedTools(run, { tools, keyPrefix: place.prefix }));
   return (definition, find) => {
     const { name } = definition;
@@ -80,11 +79,9 @@ function agentsAt(
     );
     const world = { root, name, isByContent, toolsAt: noted, modelAt: models };
     const host: AgentHost = {
+      ...options,
       random,
       budget,
-      keepsFailure,
-      calls,
-      wake,
       within: ({ signal }, work) => inTurn(run, { agent: name, signal, work: () => work(run) }),
       home: () => dialogHome(world),
     };

@@ -25,14 +25,14 @@ import {
   stateNow,
   type TurnState,
 } from "./call_state.ts";
+import type { AgentHost } from "./agent.ts";
 import type { DialogLog } from "./dialog_log.ts";
 import type { Run } from "../run.ts";
 import { textAlone } from "../turn/answer_calls.ts";
-import { CallMemory } from "../turn/look_at_call.ts";
 import { assistantMessage, type ModelAnswer, whyBad } from "../turn/model_answer.ts";
 import { type Offered, offeredBy, type ToolSource } from "../turn/offered.ts";
-import { askedToWait, sleepForProvider } from "../turn/provider_sleep.ts";
-import { type CallBounds, runToolRound } from "../turn/tool_round.ts";
+import { askedToWait, growingMs, sleepForProvider } from "../turn/provider_sleep.ts";
+import { runToolRound } from "../turn/tool_round.ts";
 import type { Question, TurnKind } from "../turn/turn.ts";
 
 /** One turn of a dialog. */
@@ -51,14 +51,8 @@ export interface PromptTurnOptions {
   readonly tools: ToolSource;
   readonly log: DialogLog;
   readonly given: Pick<GadgetContext, "deps" | "dialog">;
-  /** From 0 to 1: the share of random delay. */
-  readonly random: () => number;
-  /** Something comes after a turn that failed: its failure is kept like an answer. Default false. */
-  readonly keepsFailure?: boolean;
-  /** Of its calls. */
-  readonly calls?: CallBounds;
-  /** Ends a wait for the provider early. */
-  readonly wake?: () => AbortSignal;
+  /** Where the agent lives. */
+  readonly host: Pick<AgentHost, "random" | "keepsFailure" | "calls" | "wake">;
 }
 
 /** What a turn ends with. */
@@ -74,8 +68,8 @@ const NO_MORE_TOOLS = "Error: no tools are available any more. Provide the final
 export function promptTurn(
   options: PromptTurnOptions,
 ): TurnKind<PromptTurnEnd> & { readonly state: TurnState } {
-  const { run, signal, keyPrefix, agent, model, modelArgs, limits, log, given, calls: bounds } = options;
-  const memory = new CallMemory();
+  const { run, signal, keyPrefix, agent, model, modelArgs, limits, log, given, host } = options;
+  const memory = new Set<string>();
   /** Sent, but gone with the next answer that is accepted. */
   const scratch: Message[] = [];
   /** Resolved for the prompt in force. */
@@ -84,7 +78,7 @@ export function promptTurn(
   let written = 0;
   const root = log.topPrompt.rootPath;
   let isFinal = limits.interruptSteps === 0;
-  const waits = new ProviderWaits(options);
+  const waits = providerWaits(limits, host.random);
   const state = initialState(limits);
 
   async function question(): Promise<Question> {
@@ -105,7 +99,7 @@ export function promptTurn(
         tools: isFinal ? [] : specs.map(({ name }) => name),
       },
       callsBefore: written,
-      keepsFailure: (error) => options.keepsFailure === true || waits.next(error) !== undefined,
+      keepsFailure: (error) => host.keepsFailure === true || waits.next(error) !== undefined,
       request: {
         messages,
         retries: 0,
@@ -142,7 +136,7 @@ export function promptTurn(
     await sleepForProvider({
       run,
       signal,
-      wake: options.wake?.(),
+      wake: host.wake?.(),
       key: `${place}/wait`,
       ms: wait.ms,
       error,
@@ -177,7 +171,7 @@ export function promptTurn(
       parallel: limits.parallelTools,
       memory,
       given,
-      bounds,
+      bounds: host.calls,
     });
     state.state = "interrupt";
     state.interruptSteps.push(state.step);
@@ -313,55 +307,46 @@ interface ProviderWait {
   readonly isRecall: boolean;
 }
 
-const LONGEST_JITTER = 0.25;
 const RECALLED: ReadonlySet<ModelErrorCode> = new Set(["server", "network", "timeout"]);
 
 /** How often and how long a turn waits for its provider (prompts.md 9.6). */
-class ProviderWaits {
-  readonly #limits: AgentLimits;
-  readonly #random: () => number;
-  #rateLimits = 0;
-  #recalls = 0;
-
-  constructor({ limits, random }: { readonly limits: AgentLimits; readonly random: () => number }) {
-    this.#limits = limits;
-    this.#random = random;
-  }
+function providerWaits(limits: AgentLimits, random: () => number) {
+  let rateLimits = 0;
+  let recalls = 0;
 
   /** The next wait for such an error; undefined when the turn is over with it. */
-  next(error: ModelError): ProviderWait | undefined {
-    const { rateLimitWaits, llmRecalls } = this.#limits;
+  function next(error: ModelError): ProviderWait | undefined {
     if (error.code === "rate-limit") {
-      if (this.#rateLimits >= rateLimitWaits || this.#isTooLong(error)) return undefined;
-      return { ms: error.retryAfterMs ?? this.#growing(this.#rateLimits), isRecall: false };
+      if (rateLimits >= limits.rateLimitWaits || isTooLong(error)) return undefined;
+      return { ms: error.retryAfterMs ?? growing(rateLimits), isRecall: false };
     }
-    if (!RECALLED.has(error.code) || this.#recalls >= llmRecalls) return undefined;
-    return { ms: this.#growing(this.#recalls), isRecall: true };
+    if (!RECALLED.has(error.code) || recalls >= limits.llmRecalls) return undefined;
+    return { ms: growing(recalls), isRecall: true };
   }
 
-  took({ isRecall }: ProviderWait): void {
-    if (isRecall) this.#recalls++;
-    else this.#rateLimits++;
+  function took({ isRecall }: ProviderWait): void {
+    if (isRecall) recalls++;
+    else rateLimits++;
   }
 
   /** What a turn ends with that waits no more. */
-  giveUp(error: ModelError): { readonly code: AgentErrorCode; readonly message: string } {
+  function giveUp(error: ModelError): { readonly code: AgentErrorCode; readonly message: string } {
     const { message, code, retryAfterMs = 0 } = error;
     if (code === "config") return { code, message };
     if (code !== "rate-limit") return { code: "provider", message };
-    const why = this.#isTooLong(error)
-      ? `asked to wait ${retryAfterMs / 1000} s, more than ${this.#limits.maxWait} s`
-      : `rate limited ${this.#rateLimits + 1} times`;
+    const why = isTooLong(error)
+      ? `asked to wait ${retryAfterMs / 1000} s, more than ${limits.maxWait} s`
+      : `rate limited ${rateLimits + 1} times`;
     return { code: "rate_limit", message: `${why}: ${message}` };
   }
 
-  #isTooLong({ retryAfterMs = 0 }: ModelError): boolean {
-    return retryAfterMs > this.#limits.maxWait * 1000;
+  function isTooLong({ retryAfterMs = 0 }: ModelError): boolean {
+    return retryAfterMs > limits.maxWait * 1000;
   }
 
-  /** 1, 2, 4 … s, and up to a quarter more so that not all come back at once. */
-  #growing(waits: number): number {
-    const ms = 1000 * 2 ** waits * (1 + LONGEST_JITTER * this.#random());
-    return Math.min(ms, this.#limits.maxWait * 1000);
+  function growing(waits: number): number {
+    return growingMs(waits, { random, mostMs: limits.maxWait * 1000 });
   }
+
+  return { next, took, giveUp };
 }

@@ -10,11 +10,10 @@ import {
   type ToolSpec,
 } from "../../core/core.ts";
 import type { StepBase, StepOf } from "../../parse/agent/agent.ts";
-import { CallGraph } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";
 import { ConversationStepError, type StepWork } from "./work.ts";
 import { notedTools, toolSpecOf } from "../turn/offered.ts";
-import { catalogOf } from "../turn/tool_round.ts";
+import { callOutcomes } from "../turn/tool_round.ts";
 
 type Work = StepWork<StepOf<"gadget">>;
 
@@ -51,25 +50,19 @@ function inputOf(work: Work): JsonObject {
 }
 
 async function call(work: Work, parameters: JsonObject): Promise<CallOutcome> {
-  const { run, means, step, key, signal } = work;
-  const gadget = await gadgetOfStep(work, { name: step.name, what: "gadget" });
-  const header = { invocationId: step.id, gadgetName: gadget.name, dependencies: [], line: 0 };
-  const graph = new CallGraph({
+  const { run, means, step: { id, name }, key, signal } = work;
+  const gadget = await gadgetOfStep(work, { name, what: "gadget" });
+  const outcomes = await callOutcomes([{ id, name: gadget.name, parameters }], {
     run,
     signal,
     step: key,
     keyPrefix: `${key}/`,
-    catalog: catalogOf(new Map([[gadget.name, gadget]])),
+    gadgets: new Map([[gadget.name, gadget]]),
     limits: means.calls,
-    isLiteral: true,
   });
-  graph.open(header);
-  await graph.add({ ...header, parameters });
-  await graph.close();
-  signal.throwIfAborted();
-  const [ended] = graph.outcomes();
-  if (ended === undefined) throw new ConversationStepError(step.id, `gadget "${step.name}" gave no outcome`);
-  return ended.outcome;
+  const outcome = outcomes.get(id);
+  if (outcome === undefined) throw new ConversationStepError(id, `gadget "${name}" gave no outcome`);
+  return outcome;
 }
 
 // `llm.tools` (conversations.md 3): what the model of a step may call.

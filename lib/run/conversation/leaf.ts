@@ -110,41 +110,33 @@ function workOf<Step extends AgentStep>(
   };
 }
 
+/** Who does what a step says. Chains and combined steps are walked through. */
+const PERFORMERS: {
+  readonly [Kind in Exclude<AgentStep["kind"], "chain" | "combined">]: (
+    work: StepWork<StepOf<Kind>>,
+  ) => StepOutcome | Promise<StepOutcome>;
+} = {
+  message: performMessage,
+  "set-slot": performSetSlot,
+  counter: performCounter,
+  flow: ({ step }) => ({ kind: "flow", flow: step.flow }),
+  llm: performLlmStep,
+  validator: performValidator,
+  extractor: performExtractor,
+  summarizer: performSummarizer,
+  "api-call": performApiCall,
+  "sse-call": performSseCall,
+  retriever: performRetriever,
+  gadget: performGadget,
+  run: performRunFile,
+};
+
 async function perform(work: StepWork<AgentStep>): Promise<StepOutcome> {
-  const { step } = work;
-  switch (step.kind) {
-    case "message":
-      return performMessage({ ...work, step });
-    case "set-slot":
-      return performSetSlot({ ...work, step });
-    case "counter":
-      return performCounter({ ...work, step });
-    case "flow":
-      return { kind: "flow", flow: step.flow };
-    case "llm":
-      return await performLlmStep({ ...work, step });
-    case "validator":
-      return await performValidator({ ...work, step });
-    case "extractor":
-      return await performExtractor({ ...work, step });
-    case "summarizer":
-      return await performSummarizer({ ...work, step });
-    case "api-call":
-      return await performApiCall({ ...work, step });
-    case "sse-call":
-      return await performSseCall({ ...work, step });
-    case "retriever":
-      return await performRetriever({ ...work, step });
-    case "gadget":
-      return await performGadget({ ...work, step });
-    case "run":
-      return await performRunFile({ ...work, step });
-    case "chain":
-    case "combined":
-      throw new Error(`step "${step.id}" is walked through, not performed`);
-    default:
-      return step satisfies never;
+  const { id, kind } = work.step;
+  if (kind === "chain" || kind === "combined") {
+    throw new Error(`step "${id}" is walked through, not performed`);
   }
+  return await PERFORMERS[kind](work as StepWork<never>); // each row takes the steps of its kind
 }
 
 function performMessage({ step, fill, say }: StepWork<StepOf<"message">>): StepOutcome {

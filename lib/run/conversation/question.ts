@@ -18,7 +18,6 @@ import { type AskedModel, ConversationStepError, type StepWork } from "./work.ts
 import { EnvText, EnvValues } from "./request.ts";
 import { textAlone } from "../turn/answer_calls.ts";
 import type { AnswerForm } from "../turn/answer_contract.ts";
-import { CallMemory } from "../turn/look_at_call.ts";
 import { whyBad } from "../turn/model_answer.ts";
 import { modelWithErrors, notedModel } from "../turn/noted_model.ts";
 import { runToolRound } from "../turn/tool_round.ts";
@@ -63,7 +62,7 @@ export async function askOfStep<Value>(
   const { temperature, args } = sampling;
   const { schema } = form;
   const { specs, gadgets } = tools ?? NO_TOOLS;
-  const memoryOfCalls = new CallMemory();
+  const memoryOfCalls = new Set<string>();
   let isTold = false; // text of the answer that is coming
   const takeBack = (): void => {
     if (isTold) work.discard();
@@ -196,49 +195,47 @@ function known(model: Model | undefined, problem: string): Model {
 }
 
 /** A model whose whole answer has to be there within `ms` of the question; else it fails with `timeout`. */
-function modelWithin(
-  model: Model,
-  options: { readonly ms: number; readonly clock: Clock },
-): Model {
-  return wrappedModel(model, (request) => partsWithin(model, { ...options, request }));
-}
-
-async function* partsWithin(
-  model: Model,
-  { ms, clock, request }: { readonly ms: number; readonly clock: Clock; readonly request: ModelRequest },
-): AsyncGenerator<ModelPart> {
-  const ended = new AbortController();
-  using linked = linkedSignal([request.signal, ended.signal]);
-  const late = clock.sleep(ms, linked.signal).then((): never => {
-    throw new ModelError(`${model.id} did not answer within ${ms / 1000} s`, { code: "timeout" });
-  });
-  late.catch(() => undefined); // it fails at the end of each answer, when nobody looks
-  const parts = model.stream({ ...request, signal: linked.signal })[Symbol.asyncIterator]();
-  try {
-    while (true) {
-      const pulled = parts.next();
-      pulled.catch(() => undefined);
-      const next = await Promise.race([pulled, late]);
-      if (next.done === true) return;
-      yield next.value;
+function modelWithin(model: Model, { ms, clock }: { readonly ms: number; readonly clock: Clock }): Model {
+  return wrappedModel(model, async function* (request): AsyncGenerator<ModelPart> {
+    const ended = new AbortController();
+    using linked = linkedSignal([request.signal, ended.signal]);
+    const late = clock.sleep(ms, linked.signal).then((): never => {
+      throw new ModelError(`${model.id} did not answer within ${ms / 1000} s`, { code: "timeout" });
+    });
+    late.catch(() => undefined); // it fails at the end of each answer, when nobody looks
+    const parts = model.stream({ ...request, signal: linked.signal })[Symbol.asyncIterator]();
+    try {
+      while (true) {
+        const pulled = parts.next();
+        pulled.catch(() => undefined);
+        const next = await Promise.race([pulled, late]);
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      ended.abort();
+      parts.return?.()?.catch(() => undefined); // not waited for: it may hang
     }
-  } finally {
-    ended.abort();
-    parts.return?.()?.catch(() => undefined); // not waited for: it may hang
-  }
+  });
 }
 
-/** How a model is called, and what takes the rest out that is not to be told. */
-interface Hiding {
-  readonly id: string;
-  hide(text: string): string;
-}
-
-/** A model that is told of by another id, in its errors too. */
-function hiddenModel(model: Model, hiding: Hiding): Model {
-  const hide = (text: string): string => hiding.hide(text.replaceAll(model.id, () => hiding.id));
-  const own = wrappedModel(model, (request) => partsOf(model, { request, hide }));
-  return { ...own, id: hiding.id };
+/** A model that is told of by another id, in its errors too. @param options.hide takes the rest out that is not to be told */
+function hiddenModel(
+  model: Model,
+  { id, hide: hidden }: { readonly id: string; hide(text: string): string },
+): Model {
+  const hide = (text: string): string => hidden(text.replaceAll(model.id, () => id));
+  const own = wrappedModel(model, async function* (request): AsyncGenerator<ModelPart> {
+    try {
+      for await (const part of model.stream(request)) yield hiddenPart(part, hide);
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      throw error instanceof ModelError
+        ? hiddenError(error, hide)
+        : new ModelError(hide(messageOf(error)), { code: "request" });
+    }
+  });
+  return { ...own, id };
 }
 
 /** An error without what is hidden; its code stays. */
@@ -248,28 +245,10 @@ function hiddenError(error: unknown, hide: (text: string) => string): ModelError
   return new ModelError(message, { ...error });
 }
 
-async function* partsOf(
-  model: Model,
-  { request, hide }: { readonly request: ModelRequest; readonly hide: (text: string) => string },
-): AsyncGenerator<ModelPart> {
-  try {
-    for await (const part of model.stream(request)) yield hiddenPart(part, hide);
-  } catch (error) {
-    request.signal?.throwIfAborted();
-    throw error instanceof ModelError
-      ? hiddenError(error, hide)
-      : new ModelError(hide(messageOf(error)), { code: "request" });
-  }
-}
-
 function hiddenPart(part: ModelPart, hide: (text: string) => string): ModelPart {
   if (part.type === "finish") return { ...part, model: hide(part.model) };
   if (part.type !== "retry") return part;
-  return {
-    ...part,
-    error: hide(part.error),
-    ...(part.model === undefined ? {} : { model: hide(part.model) }),
-  };
+  return { ...part, error: hide(part.error), model: part.model && hide(part.model) };
 }
 
 /** The prompts of a step as messages, filled (conversations.md 2.7). A constant that is not there gives none, with a warning. */

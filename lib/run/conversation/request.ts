@@ -1,4 +1,5 @@
 import {
+  createSecrets,
   type HttpOptions,
   type Json,
   type JsonObject,
@@ -161,9 +162,6 @@ function idempotencyKey(
 
 // The values of `${env.NAME}`: they go into a request, and nowhere else (conversations.md 3).
 
-/** A shorter value cannot be told from ordinary text (turn.md 3). */
-const MIN_SECRET_LENGTH = 8;
-
 /** Takes values out of what a server says, which may repeat what it was sent. */
 type AnswerMask = Pick<Secrets, "mask" | "stream">;
 
@@ -191,7 +189,7 @@ export class EnvValues {
 
   /** What an error says of a request, without the values. */
   hiddenIn(error: unknown): Error {
-    const hide = (text: string): string => hidden(text, this.#forms(1));
+    const { mask: hide } = this.#mask(1);
     if (!(error instanceof PermissionRefused)) return new Error(hide(messageOf(error)));
     const { message, request, flag } = error;
     return new PermissionRefused(hide(message), {
@@ -202,7 +200,7 @@ export class EnvValues {
 
   /** What the run knows of secrets is taken out too; from now on that is these values, wherever they turn up. */
   answerMask(secrets: Secrets | undefined): AnswerMask {
-    const own = ownMask(this.#forms(MIN_SECRET_LENGTH));
+    const own = this.#mask();
     if (secrets === undefined) return own;
     for (const [name, value] of this.#values) secrets.add(name, value);
     return {
@@ -217,62 +215,15 @@ export class EnvValues {
     };
   }
 
-  /** The longest first. */
-  #forms(minLength: number): readonly Form[] {
-    const forms = [...this.#values].flatMap(([name, given]) => {
-      const value = given.trim();
-      if (value.length < minLength) return [];
-      return formsOf(value.toWellFormed()).map((text) => ({ text, label: `\${env.${name}}` }));
-    });
-    return forms.sort((a, b) => b.text.length - a.text.length);
+  /** @param minLength of a value that is looked for. Default: as of other secrets */
+  #mask(minLength?: number): Secrets {
+    const own = createSecrets({ label: placeOf, minLength });
+    for (const [name, value] of this.#values) own.add(name, value);
+    return own;
   }
 }
 
-/** As it is, in JSON, and as a part of a URL: as a whole component, and as a URL takes what it is given. */
-function formsOf(value: string): readonly string[] {
-  const { pathname } = new URL(`http://a/${value.replaceAll("?", "%3F").replaceAll("#", "%23")}`);
-  const { search } = new URL(`http://a/?${value.replaceAll("#", "%23")}`);
-  const encoded = [encodeURI(value), encodeURIComponent(value), pathname.slice(1), search.slice(1)];
-  return [...new Set([value, JSON.stringify(value).slice(1, -1), ...encoded])].filter((text) => text !== "");
-}
-
-interface Form {
-  readonly text: string;
-  readonly label: string;
-}
-
-function hidden(text: string, forms: readonly Form[]): string {
-  return forms.reduce((rest, form) => rest.replaceAll(form.text, () => form.label), text);
-}
-
-function ownMask(forms: readonly Form[]): AnswerMask {
-  const mask = (text: string): string => hidden(text, forms);
-  return {
-    mask,
-    stream() {
-      let held = "";
-      return {
-        push(text) {
-          const whole = mask(held + text);
-          const until = openFrom(whole, forms);
-          held = whole.slice(until);
-          return whole.slice(0, until);
-        },
-        end: () => held,
-      };
-    },
-  };
-}
-
-/** Where the end of the text begins that may be the beginning of a form. */
-function openFrom(text: string, forms: readonly Form[]): number {
-  const longest = forms[0]?.text.length ?? 0;
-  for (let at = Math.max(0, text.length - longest + 1); at < text.length; at++) {
-    const rest = text.slice(at);
-    if (forms.some((form) => form.text.startsWith(rest))) return at;
-  }
-  return text.length;
-}
+const placeOf = (name: string): string => `\${env.${name}}`;
 
 // `${env.NAME}` in agent files (conversations.md 3). It counts where the file says it, and never in what a slot puts there.
 
@@ -290,7 +241,7 @@ export class EnvText {
 
   /** With `${env.NAME}` as it was written: for everybody but the server. */
   get shown(): string {
-    return this.#filled((name) => `\${env.${name}}`);
+    return this.#filled(placeOf);
   }
 
   get names(): readonly string[] {

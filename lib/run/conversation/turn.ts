@@ -24,7 +24,7 @@ import { Outlet, RootBranch, type Told } from "./branch.ts";
 import { performLeaf } from "./leaf.ts";
 import { conversationWalk, type Entry, StepCount, StepFailure } from "./walk.ts";
 import type { ConversationMeans } from "./work.ts";
-import { EffectError, performEffect } from "../effect.ts";
+import { EffectError, takeIn } from "../effect.ts";
 import type { Run, RunEnd, RunOptions } from "../run.ts";
 import { endingRun, modelReason } from "../work_run.ts";
 
@@ -62,13 +62,10 @@ export function runConversationTurn(options: ConversationTurnOptions): AsyncIter
 
 /** What began the turn is kept before anything comes of it. */
 async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Promise<TurnStart> {
-  const kept = await performEffect(run, {
+  const kept = await takeIn(run, {
     key: turnKey(turn),
     kind: "ask",
     name: "user",
-    input: null,
-    isIdempotent: true,
-    isSilent: true,
     signal: new AbortController().signal, // what was said is kept, also when the turn is interrupted at once
     perform() {
       if (start !== undefined) return Promise.resolve(toJson(start));

@@ -15,7 +15,7 @@ import { describeSchema, type ParameterInfo } from "../../schema/describe.ts";
 import { type AnswerReader, blockReader, nativeReader, textAlone } from "../turn/answer_calls.ts";
 import type { Budget, BudgetReached } from "../budget.ts";
 import { CallGraph, type CallLimits } from "../calls/graph.ts";
-import { ContextWindow } from "./context_window.ts";
+import { type ContextWindow, contextWindow } from "./context_window.ts";
 import { assistantMessage, type ModelAnswer, whyBad } from "../turn/model_answer.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
 import type { Run, RunEnd } from "../run.ts";
@@ -84,7 +84,7 @@ function askTurn(options: AskTurnOptions): TurnKind<AskTurnEnd> {
   /** Of the question that is being answered. */
   let graphNow: CallGraph | undefined;
   let sent: readonly Message[] = [];
-  const { window = new ContextWindow(options) } = options;
+  const { window = contextWindow(options) } = options;
   const opening = instructed(options);
 
   async function question(): Promise<Question> {

@@ -14,10 +14,10 @@ import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
 import type { Budget } from "../budget.ts";
 import { findGadget } from "../calls/gadget.ts";
-import { EffectError, performEffect } from "../effect.ts";
+import { EffectError, takeIn } from "../effect.ts";
 import type { CallLimits } from "../calls/graph.ts";
 import { CallError } from "../calls/step.ts";
-import { ContextWindow } from "./context_window.ts";
+import { contextWindow } from "./context_window.ts";
 import type { Run, RunEnd, RunOptions } from "../run.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
 import { ASK_POLICY, type TurnPolicy } from "../turn/turn.ts";
@@ -96,7 +96,7 @@ function dialogRun(run: Run, options: DialogOptions) {
   const history: Message[] = [];
   /** How many messages the turns before had as their input. */
   let known = 0;
-  const window = new ContextWindow({ run, model: options.model });
+  const window = contextWindow({ run, model: options.model });
   if (options.system !== undefined) {
     history.push({ role: "system", content: run.mask(options.system) });
   }
@@ -216,13 +216,10 @@ async function hear(
   run: Run,
   { source, n }: { readonly source: DialogSource; readonly n: number },
 ): Promise<string | undefined> {
-  const said = await performEffect(run, {
+  const said = await takeIn(run, {
     key: `say[${n}]`,
     kind: "ask",
     name: "user",
-    input: null,
-    isIdempotent: true,
-    isSilent: true,
     signal: NEVER, // whoever is asked gives nothing when the run is aborted
     async perform() {
       try {

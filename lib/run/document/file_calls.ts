@@ -7,10 +7,9 @@ import { CallError } from "../calls/step.ts";
 import { checkedError, depthProblem, documentInputs } from "./callee.ts";
 import { DocumentFailure, OperationError } from "./failure.ts";
 import type { DocumentMeans } from "./means.ts";
-import { effectOf } from "./operation.ts";
 import { type DocumentEnd, runFile } from "./run_file.ts";
 import { pathFrom, readDocumentText } from "./files.ts";
-import { EffectError } from "../effect.ts";
+import { EffectError, takeIn } from "../effect.ts";
 import { notedTools } from "../turn/offered.ts";
 
 /**
@@ -49,7 +48,9 @@ async function runCalled(
   const tooDeep = depthProblem(above, path);
   if (tooDeep !== undefined) throw new CallError(`RunFile ${tooDeep}`, "failed");
   const read = () => readDocumentText(means.files, path, { signal: run.signal });
-  const text = String(await effectOf(`${keyPrefix}read`, { run, name: path, read }));
+  const text = String(
+    await takeIn(run, { key: `${keyPrefix}read`, kind: "read", name: path, perform: read }),
+  );
   const file = await readDocument(text, { path });
   const wrong = await checkedError(file, { run, means, key: `${keyPrefix}check`, chain: above });
   if (wrong !== undefined) throw refusalOf(wrong);

@@ -36,7 +36,6 @@ import type { ContainerCall } from "../calls/container.ts";
 import { type DocumentTools, runDocumentCalls, type ToolAnswer } from "./calls.ts";
 import { limitsOf } from "./means.ts";
 import {
-  effectOf,
   insertResult,
   noteSaved,
   type Operation,
@@ -48,7 +47,7 @@ import {
 } from "./operation.ts";
 import type { DocumentEnd } from "./run_file.ts";
 import { fileFailure } from "./files.ts";
-import { performEffect } from "../effect.ts";
+import { performEffect, takeIn } from "../effect.ts";
 import { notedModel } from "../turn/noted_model.ts";
 import { OperationError } from "./failure.ts";
 import { toolSpecOf } from "../turn/offered.ts";
@@ -246,10 +245,11 @@ async function readMedia(operation: Operation<LlmFields>): Promise<readonly Cont
       throw new OperationError(noMedia(named));
     }
     refuseNarrowed(operation, { kind: "read", path, named });
-    const read = await effectOf(`${key}/media[${index + 1}]`, {
-      run,
+    const read = await takeIn(run, {
+      key: `${key}/media[${index + 1}]`,
+      kind: "read",
       name: path,
-      read: async () => {
+      perform: async () => {
         const bytes = await means.files.readBytes(path, { signal: run.signal })
           .catch((error) => Promise.reject(fileFailure(error, named)));
         if (bytes.length > MAX_MEDIA_BYTES) throw new OperationError(tooLargeMedia(named));

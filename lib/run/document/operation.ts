@@ -1,7 +1,6 @@
 // One operation of a document while it runs: what it works on, and what all kinds of them do in the same way.
 import { resolve } from "node:path";
 import { narrowedFile, type Narrowing } from "../../check/narrowing.ts";
-import type { Json } from "../../core/core.ts";
 import type { LiveDocument } from "../../document/live_document.ts";
 import {
   type LiveNode,
@@ -17,7 +16,7 @@ import { readOperation } from "../../parse/document/read_operation.ts";
 import type { DocumentNode, DocumentProblem, OperationNode } from "../../parse/document/tree.ts";
 import type { DocumentMeans } from "./means.ts";
 import { fileFailure, pathFrom, readDocumentText } from "./files.ts";
-import { performEffect } from "../effect.ts";
+import { takeIn } from "../effect.ts";
 import { OperationError } from "./failure.ts";
 import type { Run } from "../run.ts";
 
@@ -160,28 +159,13 @@ export async function readFile(operation: Operation, named: string): Promise<str
   refuseNarrowed(operation, { kind: "read", path, named });
   const read = () => readDocumentText(means.files, path, { signal: run.signal });
   return String(
-    await effectOf(`${key}/read`, {
-      run,
+    await takeIn(run, {
+      key: `${key}/read`,
+      kind: "read",
       name: path,
-      read: () => read().catch((error) => Promise.reject(fileFailure(error, named))),
+      perform: () => read().catch((error) => Promise.reject(fileFailure(error, named))),
     }),
   );
-}
-
-/** Something that is read: safe to do again, and told to nobody. */
-export async function effectOf(
-  key: string,
-  { run, name, read }: { readonly run: Run; readonly name: string; readonly read: () => Promise<Json> },
-): Promise<Json> {
-  return await performEffect(run, {
-    key,
-    kind: "read",
-    name,
-    input: null,
-    isIdempotent: true,
-    isSilent: true,
-    perform: read,
-  });
 }
 
 function referenceOf({ fields }: Operation): string | undefined {

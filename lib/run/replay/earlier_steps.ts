@@ -26,116 +26,124 @@ interface DoneStep {
 }
 
 /** The steps of earlier runs by what they did, and the run that is under way. */
-export class EarlierSteps {
-  /** To be taken, each once, in the order in which they were done. */
-  #earlier = new Map<string, StepOutcome[]>();
-  /** Of the run that is under way. */
-  #done: DoneStep[] = [];
-  #isWhole = true;
-  #identities = new Map<string, string>();
-  /** What was said so far in the turns of an operation, as a hash: the input of a model step has only what is new. */
-  #talks = new Map<string, string>();
-  #operations: string[] = [];
-  #counts = new Map<string, { reused: number; performed: number }>();
-
+export interface EarlierSteps {
   /** The journal of a new run: it answers what was done before. What a run did not come to stays for the next one, unless it was done. */
-  journal(inner: RunJournal): RunJournal {
-    this.#beginRun();
+  journal(inner: RunJournal): RunJournal;
+  /** Whether all that an operation of this run did, and there was something, had been done before. */
+  isReused(operation: string): boolean;
+}
+
+/** None yet. */
+export function earlierSteps(): EarlierSteps {
+  /** To be taken, each once, in the order in which they were done. */
+  let earlier = new Map<string, StepOutcome[]>();
+  /** Of the run that is under way. */
+  let done: DoneStep[] = [];
+  let isWhole = true;
+  let identities = new Map<string, string>();
+  /** What was said so far in the turns of an operation, as a hash: the input of a model step has only what is new. */
+  let talks = new Map<string, string>();
+  let operations: string[] = [];
+  let countsOf = new Map<string, { reused: number; performed: number }>();
+
+  function journal(inner: RunJournal): RunJournal {
+    beginRun();
     return aroundJournal(inner, {
-      begin: (step, options) => this.#begin(inner, step, options),
+      begin: (step, options) => begin(inner, step, options),
       end: (key, outcome) => {
         inner.end(key, outcome);
-        this.#finished(key, outcome);
+        finished(key, outcome);
       },
       tell: (event) => {
         inner.tell(event);
-        this.#told(event);
+        told(event);
       },
       release: (status, usage) => {
-        this.#isWhole = status === "done";
+        isWhole = status === "done";
         inner.release(status, usage);
       },
     });
   }
 
-  /** Whether all that an operation of this run did, and there was something, had been done before. */
-  isReused(operation: string): boolean {
-    const { reused = 0, performed = 0 } = this.#counts.get(operation) ?? {};
+  function isReused(operation: string): boolean {
+    const { reused = 0, performed = 0 } = countsOf.get(operation) ?? {};
     return reused > 0 && performed === 0;
   }
 
-  #beginRun(): void {
-    const left = this.#isWhole ? [] : [...this.#earlier];
-    this.#earlier = new Map();
-    for (const { identity, outcome } of this.#done) this.#keep(identity, [outcome]);
-    for (const [identity, outcomes] of left) this.#keep(identity, outcomes);
-    this.#done = [];
-    this.#isWhole = false;
-    this.#identities = new Map();
-    this.#talks = new Map();
-    this.#operations = [];
-    this.#counts = new Map();
+  function beginRun(): void {
+    const left = isWhole ? [] : [...earlier];
+    earlier = new Map();
+    for (const { identity, outcome } of done) keep(identity, [outcome]);
+    for (const [identity, outcomes] of left) keep(identity, outcomes);
+    done = [];
+    isWhole = false;
+    identities = new Map();
+    talks = new Map();
+    operations = [];
+    countsOf = new Map();
   }
 
-  #keep(identity: string, outcomes: readonly StepOutcome[]): void {
-    this.#earlier.set(identity, [...this.#earlier.get(identity) ?? [], ...outcomes]);
+  function keep(identity: string, outcomes: readonly StepOutcome[]): void {
+    earlier.set(identity, [...earlier.get(identity) ?? [], ...outcomes]);
   }
 
-  #begin(inner: RunJournal, step: StepStart, options: BeginOptions | undefined): StepTurn {
+  function begin(inner: RunJournal, step: StepStart, options: BeginOptions | undefined): StepTurn {
     const turn = inner.begin(step, options);
     if (!REUSED_KINDS.has(step.kind)) return turn;
-    const identity = this.#identityOf(step);
-    this.#identities.set(step.key, identity);
-    if (turn.do === "answer") this.#finished(step.key, turn.outcome);
+    const identity = identityOf(step);
+    identities.set(step.key, identity);
+    if (turn.do === "answer") finished(step.key, turn.outcome);
     if (turn.do !== "perform" || turn.prefix !== undefined) return turn;
-    const outcome = this.#earlier.get(identity)?.shift();
-    this.#count(step.key, outcome === undefined ? "performed" : "reused");
+    const outcome = earlier.get(identity)?.shift();
+    count(step.key, outcome === undefined ? "performed" : "reused");
     if (outcome === undefined) return turn;
     inner.finish(step.key, outcome);
-    this.#finished(step.key, outcome);
+    finished(step.key, outcome);
     return { do: "answer", outcome, ms: 0, attempt: turn.attempt };
   }
 
   /** What failed is tried again. */
-  #finished(key: string, outcome: StepOutcome): void {
-    const identity = this.#identities.get(key);
+  function finished(key: string, outcome: StepOutcome): void {
+    const identity = identities.get(key);
     if (identity === undefined || "error" in outcome) return;
-    this.#done.push({ identity, outcome, operation: this.#operations.at(-1) });
+    done.push({ identity, outcome, operation: operations.at(-1) });
     const talk = turnOf(key);
-    if (talk !== undefined) this.#hear(talk.place, outcome.ok);
+    if (talk !== undefined) hear(talk.place, outcome.ok);
   }
 
-  #identityOf({ key, kind, name, input }: StepStart): string {
+  function identityOf({ key, kind, name, input }: StepStart): string {
     const talk = kind === "model" ? turnOf(key) : undefined;
     if (talk === undefined || !isJsonObject(input)) return sha256(canonicalJson([kind, name, input]));
     const { messages = [], ...rest } = input;
-    if (talk.n === 1) this.#talks.delete(talk.place);
-    if (!Array.isArray(messages) || messages.length > 0) this.#hear(talk.place, messages);
-    return sha256(canonicalJson([kind, name, rest, this.#talks.get(talk.place) ?? ""]));
+    if (talk.n === 1) talks.delete(talk.place);
+    if (!Array.isArray(messages) || messages.length > 0) hear(talk.place, messages);
+    return sha256(canonicalJson([kind, name, rest, talks.get(talk.place) ?? ""]));
   }
 
-  #hear(place: string, said: Json): void {
-    this.#talks.set(place, sha256(canonicalJson([this.#talks.get(place) ?? "", said])));
+  function hear(place: string, said: Json): void {
+    talks.set(place, sha256(canonicalJson([talks.get(place) ?? "", said])));
   }
 
   /** For every place that the step is inside of. */
-  #count(key: string, how: "reused" | "performed"): void {
+  function count(key: string, how: "reused" | "performed"): void {
     for (let at = key.indexOf("/"); at !== -1; at = key.indexOf("/", at + 1)) {
       const place = key.slice(0, at);
-      const counts = this.#counts.get(place) ?? { reused: 0, performed: 0 };
+      const counts = countsOf.get(place) ?? { reused: 0, performed: 0 };
       counts[how]++;
-      this.#counts.set(place, counts);
+      countsOf.set(place, counts);
     }
   }
 
   /** Of an operation that failed nothing is reused: its command, or its question, is what is to be tried again. */
-  #told(event: RunEvent): void {
-    if (event.type === "step-start" && event.kind === "step") this.#operations.push(event.key);
-    if (event.type !== "step-end" || event.key !== this.#operations.at(-1)) return;
-    this.#operations.pop();
+  function told(event: RunEvent): void {
+    if (event.type === "step-start" && event.kind === "step") operations.push(event.key);
+    if (event.type !== "step-end" || event.key !== operations.at(-1)) return;
+    operations.pop();
     if (event.error === undefined) return;
-    this.#done = this.#done.filter(({ operation }) => operation !== event.key);
+    done = done.filter(({ operation }) => operation !== event.key);
   }
+
+  return { journal, isReused };
 }
 
 /** The place of a turn and its number: `op[12]/turn[2]/model`. */

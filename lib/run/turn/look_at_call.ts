@@ -16,19 +16,6 @@ import { type CheckedValue, checkValue, issueLines } from "../../prompt/check_va
 import { measure } from "../../schema/text_value.ts";
 import type { AgentCall } from "../agent/call_state.ts";
 
-/** The calls of one turn that gave a result: the same again is not run. */
-export class CallMemory {
-  readonly #done = new Set<string>();
-
-  has(identity: string): boolean {
-    return this.#done.has(identity);
-  }
-
-  add(identity: string): void {
-    this.#done.add(identity);
-  }
-}
-
 /** A call that may run, or one with what is said instead. */
 export type LookedCall = RunnableCall | { readonly call: AgentCall; readonly gadget?: undefined };
 
@@ -48,7 +35,8 @@ export interface LookOptions {
   readonly signal: AbortSignal;
   /** What the model was offered, by name. */
   readonly tools: ReadonlyMap<string, AnyGadget>;
-  readonly memory: CallMemory;
+  /** The calls of the turn that gave a result: the same again is not run. */
+  readonly memory: ReadonlySet<string>;
   /** The calls that stand before it in the same answer. */
   readonly written: Set<string>;
 }

@@ -1,5 +1,5 @@
 import { linkedSignal, ModelError, type ModelErrorCode, objectOrEmpty } from "../../core/core.ts";
-import { performEffect } from "../effect.ts";
+import { takeIn } from "../effect.ts";
 import type { Run } from "../run.ts";
 
 /** A wait for a provider. */
@@ -31,13 +31,10 @@ export async function sleepForProvider(
 ): Promise<void> {
   const tell = (waited: number): void => warn(`${error.message}; ${againIn(waited)}`);
   let isTold = false;
-  const waited = await performEffect(run, {
+  const waited = await takeIn(run, {
     key,
     kind: "step",
     name: "wait",
-    input: null,
-    isIdempotent: true,
-    isSilent: true,
     signal,
     async perform() {
       tell(ms);
@@ -59,13 +56,10 @@ export async function askedToWait(
 ): Promise<ModelError> {
   if (error.code !== "rate-limit" || !run.isKept) return error;
   const own = error.retryAfterMs ?? null;
-  const asked = await performEffect(run, {
+  const asked = await takeIn(run, {
     key,
     kind: "step",
     name: "asked to wait",
-    input: null,
-    isIdempotent: true,
-    isSilent: true,
     signal,
     perform: () => Promise.resolve(own),
   });
@@ -94,6 +88,13 @@ export function waitMs(error: ModelError, { attempt, random }: {
   /** From 0 to 1. */
   readonly random: () => number;
 }): number {
-  if (error.retryAfterMs !== undefined) return error.retryAfterMs;
-  return Math.min(LONGEST_MS, Math.round(FIRST_MS * 2 ** (attempt - 1) * (1 + JITTER * random())));
+  return error.retryAfterMs ?? growingMs(attempt - 1, { random, mostMs: LONGEST_MS });
+}
+
+/** 1, 2, 4 ... s, and up to a quarter more so that not all come back at once. @param waits how often was waited before */
+export function growingMs(
+  waits: number,
+  { random, mostMs }: { readonly random: () => number; readonly mostMs: number },
+): number {
+  return Math.min(mostMs, Math.round(FIRST_MS * 2 ** waits * (1 + JITTER * random())));
 }

@@ -24,13 +24,7 @@ import { shown } from "../../schema/issue.ts";
 import type { AgentCall } from "../agent/call_state.ts";
 import { CallGraph, type CallGraphOptions, type CallLimits } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";
-import {
-  type CallMemory,
-  lookAtCall,
-  type LookedCall,
-  markedText,
-  type RunnableCall,
-} from "./look_at_call.ts";
+import { lookAtCall, type LookedCall, markedText, type RunnableCall } from "./look_at_call.ts";
 import type { Run } from "../run.ts";
 
 /** What a round needs. */
@@ -42,7 +36,8 @@ export interface ToolRoundOptions {
   readonly tools: ReadonlyMap<string, AnyGadget>;
   /** How many run at once. */
   readonly parallel: number;
-  readonly memory: CallMemory;
+  /** The calls of the turn that gave a result: the same again is not run. */
+  readonly memory: Set<string>;
   readonly given: Pick<GadgetContext, "deps" | "dialog">;
   readonly bounds?: CallBounds;
 }
@@ -84,8 +79,8 @@ type ReadCall =
 /** Runs the calls of an answer; gives what came of them, by their ids. @throws the signal's reason */
 export async function callOutcomes(
   calls: readonly ReadCall[],
-  { run, signal, keyPrefix, gadgets, limits, given, containers }:
-    & Pick<CallGraphOptions, "run" | "limits" | "given" | "containers">
+  { run, signal, keyPrefix, step = `${keyPrefix}model`, gadgets, limits, given, containers }:
+    & Pick<CallGraphOptions, "run" | "limits" | "given" | "containers" | "step">
     & Pick<ToolRoundOptions, "signal" | "keyPrefix">
     & { readonly gadgets: ReadonlyMap<string, AnyGadget> },
 ): Promise<ReadonlyMap<string, CallOutcome>> {
@@ -93,7 +88,7 @@ export async function callOutcomes(
     run,
     signal,
     keyPrefix,
-    step: `${keyPrefix}model`,
+    step,
     catalog: catalogOf(gadgets),
     limits,
     given,
@@ -146,7 +141,7 @@ function withInputs(gadget: AnyGadget, inputs: ReadonlyMap<string, unknown>): An
 }
 
 /** Gadgets that are there already, by name. */
-export function catalogOf(gadgets: ReadonlyMap<string, AnyGadget>): Catalog {
+function catalogOf(gadgets: ReadonlyMap<string, AnyGadget>): Catalog {
   return {
     entries: [],
     maybeFind(name) {

@@ -19,7 +19,7 @@ import { hostFileWatch } from "../../../host/files/watch.ts";
 import { memoryJournal } from "../../../journal/memory_journal.ts";
 import { paintFor } from "../../../render/cells.ts";
 import { printableLine } from "../../../render/shown_text.ts";
-import { EarlierSteps } from "../../../run/replay/earlier_steps.ts";
+import { earlierSteps } from "../../../run/replay/earlier_steps.ts";
 import { EXIT } from "../../../service/exit_code.ts";
 import { documentView } from "./view.ts";
 import { type DocumentStart, runDocumentOnce } from "./once.ts";
@@ -31,10 +31,10 @@ export async function watchDocument(
 ): Promise<number> {
   const { command: { terminal, flags, stop }, place, input, view } = start;
   const { root } = place.project;
-  const steps = new EarlierSteps();
+  const steps = earlierSteps();
   const real = (path: string): string => realPath(resolve(root, path));
   const raw = hostFiles({ root });
-  const files = new WatchedFiles({ real, readBytes: (path) => raw.readBytes(path) });
+  const files = watchedFiles({ real, readBytes: (path) => raw.readBytes(path) });
   const noted = { ...place, world: { ...place.world, files: notedFiles(place.world.files, files) } };
   const paint = paintFor(hasColor(terminal.stderr));
   const say = async (text: string): Promise<void> => {
@@ -80,7 +80,7 @@ const MAX_QUIET_ROUNDS = 20;
 interface WatchRunsOptions {
   /** The file that is run: real and absolute. */
   readonly entry: string;
-  readonly files: WatchedFiles;
+  readonly files: ReturnType<typeof watchedFiles>;
   readonly watch: FileWatch;
   readonly clock: Clock;
   /** Ends it. */
@@ -106,7 +106,7 @@ async function watchRuns(options: WatchRunsOptions): Promise<number> {
     isOwnEcho = counts.length > 0;
     if (counts.length === 0) {
       await files.accept();
-      await options.onWait(files.paths);
+      await options.onWait(files.paths());
     }
     const changed = counts.length > 0 ? await settled(options) : await nextChange(options);
     if (signal.aborted) return EXIT.ok;
@@ -118,7 +118,7 @@ async function nextChange(options: WatchRunsOptions): Promise<readonly string[]>
   const { files, watch, signal } = options;
   while (!signal.aborted) {
     const woken = Promise.withResolvers<void>();
-    using _watching = watch.watch(files.paths, woken.resolve);
+    using _watching = watch.watch(files.paths(), woken.resolve);
     // It may have changed before somebody watched it.
     if ((await files.changed()).length === 0) await Promise.race([woken.promise, whenAborted(signal)]);
     const changed = await settled(options);
@@ -130,7 +130,7 @@ async function nextChange(options: WatchRunsOptions): Promise<readonly string[]>
 /** What has changed when it is quiet. */
 async function settled({ files, watch, clock, signal }: WatchRunsOptions): Promise<readonly string[]> {
   let isQuiet = true;
-  using _watching = watch.watch(files.paths, () => void (isQuiet = false));
+  using _watching = watch.watch(files.paths(), () => void (isQuiet = false));
   for (let round = 0; round < MAX_QUIET_ROUNDS && !signal.aborted; round++) {
     isQuiet = true;
     await clock.sleep(QUIET_MS, signal).catch(() => undefined);
@@ -148,64 +148,61 @@ interface WatchedFilesOptions {
 }
 
 /** The files that the last run used, each as that run saw it. */
-class WatchedFiles implements FileListener {
-  readonly #options: WatchedFilesOptions;
+function watchedFiles({ real: realOf, readBytes }: WatchedFilesOptions) {
   /** By real path; undefined where it was looked at and not read. */
-  #prints = new Map<string, FilePrint | undefined>();
-
-  constructor(options: WatchedFilesOptions) {
-    this.#options = options;
-  }
+  let prints = new Map<string, FilePrint | undefined>();
 
   /** Real and absolute. */
-  get paths(): readonly string[] {
-    return [...this.#prints.keys()];
+  function paths(): readonly string[] {
+    return [...prints.keys()];
   }
 
   /** A run begins: what it uses counts from now on. */
-  clear(): void {
-    this.#prints = new Map();
+  function clear(): void {
+    prints = new Map();
   }
 
-  onRead(path: string, print: FilePrint): void {
-    this.#prints.set(this.#options.real(path), print);
+  function onRead(path: string, print: FilePrint): void {
+    prints.set(realOf(path), print);
   }
 
-  onLook(path: string): void {
-    const real = this.#options.real(path);
-    if (!this.#prints.has(real)) this.#prints.set(real, undefined);
+  function onLook(path: string): void {
+    const real = realOf(path);
+    if (!prints.has(real)) prints.set(real, undefined);
   }
 
   /** What a run writes is no change that anybody made. */
-  async onWrite(path: string): Promise<void> {
-    const real = this.#options.real(path);
-    if (this.#prints.has(real)) this.#prints.set(real, await this.#printNow(real));
+  async function onWrite(path: string): Promise<void> {
+    const real = realOf(path);
+    if (prints.has(real)) prints.set(real, await printNow(real));
   }
 
   /** Those that are not as they were seen; one that was only looked at is from now on. */
-  async changed(): Promise<readonly string[]> {
+  async function changed(): Promise<readonly string[]> {
     const changed: string[] = [];
-    for (const [path, print] of this.#prints) {
-      const now = await this.#printNow(path);
-      if (print === undefined) this.#prints.set(path, now);
+    for (const [path, print] of prints) {
+      const now = await printNow(path);
+      if (print === undefined) prints.set(path, now);
       else if (print !== now) changed.push(path);
     }
     return changed;
   }
 
   /** As they are now is as they were seen. */
-  async accept(): Promise<void> {
-    for (const path of this.paths) this.#prints.set(path, await this.#printNow(path));
+  async function accept(): Promise<void> {
+    for (const path of paths()) prints.set(path, await printNow(path));
   }
 
-  async #printNow(path: string): Promise<FilePrint> {
+  async function printNow(path: string): Promise<FilePrint> {
     try {
-      return await printOf(await this.#options.readBytes(path));
+      return await printOf(await readBytes(path));
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       return error.code === "not-found" ? NO_FILE_THERE : error.code;
     }
   }
+
+  return { paths, clear, onRead, onLook, onWrite, changed, accept };
 }
 
 /** What a file is, as far as it matters: the hash of its bytes, or that there is none. */

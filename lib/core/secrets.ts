@@ -1,16 +1,22 @@
-import type { Secrets } from "../core/core.ts";
-
-/** A shorter value cannot be told from ordinary text. */
-const MIN_LENGTH = 8;
+import type { Secrets } from "./world.ts";
 
 /**
  * Secrets are taken out of text by their values: raw, JSON- and URL-escaped and as one whole base64 value (turn.md 3). Where several
  * overlap, one `[secret NAME]` stands for all of them. Of two names with one value the first is shown.
+ *
+ * @param options.minLength of a value: a shorter one cannot be told from ordinary text. Default 8
  */
-export function createSecrets(): Secrets {
+export function createSecrets(
+  { label = (name) => `[secret ${name}]`, minLength = 8 }: {
+    /** What stands for a value. */
+    readonly label?: (name: string) => string;
+    readonly minLength?: number;
+  } = {},
+): Secrets {
   const secrets = new Map<string, string>();
-  let finder: SecretFinder | undefined;
-  const found = (text: string) => secrets.size === 0 ? [] : (finder ??= new SecretFinder(secrets)).find(text);
+  let finder: ReturnType<typeof secretFinder> | undefined;
+  const found = (text: string) =>
+    secrets.size === 0 ? [] : (finder ??= secretFinder(secrets, minLength)).find(text);
 
   function mask(text: string): string {
     let out = "";
@@ -44,7 +50,7 @@ export function createSecrets(): Secrets {
       push(text) {
         if (secrets.size === 0 && held === "") return text;
         const whole = held + text;
-        finder ??= new SecretFinder(secrets);
+        finder ??= secretFinder(secrets, minLength);
         return give(whole, finder.openFrom(whole));
       },
       end: () => give(held, held.length),
@@ -55,7 +61,7 @@ export function createSecrets(): Secrets {
     add(name, value) {
       // The blanks around a value come from a file and seldom go where the value goes.
       const kept = value.trim();
-      if (kept.length < MIN_LENGTH || secrets.has(kept)) return;
+      if (kept.length < minLength || secrets.has(kept)) return;
       secrets.set(kept, name);
       finder = undefined;
     },
@@ -64,8 +70,6 @@ export function createSecrets(): Secrets {
     stream,
   };
 }
-
-const label = (name: string): string => `[secret ${name}]`;
 
 /** The value with every string and every key in it masked; the same value when that changes nothing. */
 function maskedJson<T>(value: T, mask: (text: string) => string): T;
@@ -115,37 +119,31 @@ interface Form {
   readonly overlaps: boolean;
 }
 
-/** Finds the forms of a set of secrets. */
-class SecretFinder {
-  readonly #forms: readonly Form[];
-  readonly #byFirst = new Map<string, readonly Form[]>();
-  /** All forms at once: what says within a millisecond that a megabyte holds none. */
-  readonly #any: RegExp;
-  readonly #shortest: number;
-  readonly #longest: number;
-
-  /** @param secrets by value */
-  constructor(secrets: ReadonlyMap<string, string>) {
-    const names = new Map<string, string>();
-    for (const [value, name] of secrets) {
-      for (const text of secretForms(value)) if (!names.has(text)) names.set(text, name);
+/** Finds the forms of a set of secrets. @param secrets by value */
+function secretFinder(secrets: ReadonlyMap<string, string>, minLength: number) {
+  const byFirst = new Map<string, readonly Form[]>();
+  const names = new Map<string, string>();
+  for (const [value, name] of secrets) {
+    for (const text of secretForms(value)) {
+      if (text.length >= minLength && !names.has(text)) names.set(text, name);
     }
-    // The longest first: of two that begin at one place it is the one that is named.
-    this.#forms = [...names].map(([text, name]) => ({ text, name, overlaps: overlapsItself(text) }))
-      .sort((a, b) => b.text.length - a.text.length);
-    for (const form of this.#forms) {
-      const first = form.text.charAt(0);
-      this.#byFirst.set(first, [...this.#byFirst.get(first) ?? [], form]);
-    }
-    this.#any = new RegExp(this.#forms.map(({ text }) => RegExp.escape(text)).join("|") || "(?!)");
-    this.#shortest = this.#forms.at(-1)?.text.length ?? Infinity;
-    this.#longest = this.#forms[0]?.text.length ?? 0;
   }
+  // The longest first: of two that begin at one place it is the one that is named.
+  const forms = [...names].map(([text, name]): Form => ({ text, name, overlaps: overlapsItself(text) }))
+    .sort((a, b) => b.text.length - a.text.length);
+  for (const form of forms) {
+    const first = form.text.charAt(0);
+    byFirst.set(first, [...byFirst.get(first) ?? [], form]);
+  }
+  /** All forms at once: what says within a millisecond that a megabyte holds none. */
+  const any = new RegExp(forms.map(({ text }) => RegExp.escape(text)).join("|") || "(?!)");
+  const shortest = forms.at(-1)?.text.length ?? Infinity;
+  const longest = forms[0]?.text.length ?? 0;
 
   /** All places in their order; those that overlap are one. */
-  find(text: string): readonly SecretPlace[] {
-    if (text.length < this.#shortest || !this.#any.test(text)) return [];
-    const found = this.#forms.flatMap((form) => placesOf(form, text));
+  function find(text: string): readonly SecretPlace[] {
+    if (text.length < shortest || !any.test(text)) return [];
+    const found = forms.flatMap((form) => placesOf(form, text));
     const merged: SecretPlace[] = [];
     for (const place of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
       const last = merged.at(-1);
@@ -156,15 +154,17 @@ class SecretFinder {
   }
 
   /** Where the end of the text begins that may be the beginning of a form; the text's length when there is none. */
-  openFrom(text: string): number {
-    for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length; at++) {
-      const forms = this.#byFirst.get(text.charAt(at));
+  function openFrom(text: string): number {
+    for (let at = Math.max(0, text.length - longest + 1); at < text.length; at++) {
+      const forms = byFirst.get(text.charAt(at));
       if (forms === undefined) continue;
       const rest = text.slice(at);
       if (forms.some((form) => form.text.length > rest.length && form.text.startsWith(rest))) return at;
     }
     return text.length;
   }
+
+  return { find, openFrom };
 }
 
 function placesOf({ text: form, name, overlaps }: Form, text: string): readonly SecretPlace[] {
@@ -207,16 +207,20 @@ function overlapsItself(text: string): boolean {
  */
 function secretForms(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1);
-  const url = encodeURIComponent(value.toWellFormed());
+  const wellFormed = value.toWellFormed();
+  const url = encodeURIComponent(wellFormed);
+  const { pathname } = new URL(`http://a/${wellFormed.replaceAll(/[?#]/g, encodeURIComponent)}`);
+  const { search } = new URL(`http://a/?${wellFormed.replaceAll("#", "%23")}`);
   const strictUrl = url.replace(/[!'()*]/g, percentEscape);
   const form = new URLSearchParams({ "": value }).toString().slice(1);
+  const urls = [url, strictUrl, form, encodeURI(wellFormed), pathname.slice(1), search.slice(1)];
   return [
     ...new Set([
       value,
       json,
       json.replaceAll("/", "\\/"),
       json.replace(/[\u007f-\uffff]/g, unicodeEscape),
-      ...[url, strictUrl, form].flatMap((text) => [text, text.replace(/%../g, (hex) => hex.toLowerCase())]),
+      ...urls.flatMap((text) => [text, text.replace(/%../g, (hex) => hex.toLowerCase())]),
       ...base64Forms(value),
     ]),
   ];
