@@ -13,7 +13,7 @@ export function hostFileWatch(): FileWatch {
 }
 
 function watchFiles(paths: readonly string[], onChange: () => void): Disposable {
-  const watcher = maybeWatcher([...new Set(paths.map(nearestFolder))]);
+  const watcher = maybeWatcher(paths);
   if (watcher === undefined) return polling(onChange);
   let isOver = false;
   let poll: Disposable | undefined;
@@ -31,12 +31,22 @@ function watchFiles(paths: readonly string[], onChange: () => void): Disposable 
 }
 
 /** The system has a limit of what it watches, and some file systems tell nothing. */
-function maybeWatcher(folders: readonly string[]): Deno.FsWatcher | undefined {
+function maybeWatcher(paths: readonly string[]): Deno.FsWatcher | undefined {
   try {
-    return Deno.watchFs([...folders], { recursive: false });
+    for (;;) {
+      const folders = nearestFolders(paths);
+      const watcher = Deno.watchFs([...folders], { recursive: false });
+      // A folder that was made just before it was watched is one that nobody tells of.
+      if (nearestFolders(paths).isSubsetOf(folders)) return watcher;
+      watcher.close();
+    }
   } catch {
     return undefined;
   }
+}
+
+function nearestFolders(paths: readonly string[]): ReadonlySet<string> {
+  return new Set(paths.map(nearestFolder));
 }
 
 async function follow(
