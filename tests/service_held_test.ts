@@ -9,7 +9,6 @@ import fc from "fast-check";
 import { type Clock, type RunEvent, type RunEventBody, virtualClock } from "../mod.ts";
 import { type TextSource, TextStreams } from "../lib/server/text_streams.ts";
 import { HttpProblem } from "../lib/server/problem.ts";
-import { createSecrets } from "../lib/core/secrets.ts";
 import { NO_GRANTS } from "../lib/project/trust/grants.ts";
 import { ProjectHold } from "../lib/service/project_hold.ts";
 import { Asks } from "../lib/service/runs/asks.ts";
@@ -384,11 +383,10 @@ async function heldProject(): Promise<
 > {
   const project = await testProject({ "orrery.yaml": GOOD });
   const hold = await ProjectHold.open({
-    root: await Deno.realPath(project.folder),
+    folder: project.folder,
     grants: NO_GRANTS,
     ephemeral: true,
     notice: () => {},
-    secrets: createSecrets(),
   });
   const path = join(project.folder, "orrery.yaml");
   return {
@@ -396,7 +394,7 @@ async function heldProject(): Promise<
     write: (text) => Deno.writeTextFileSync(path, text),
     async runs() {
       await pause(LOOKED_AGAIN_MS);
-      return (await hold.current()).project.config.limits.runs;
+      return (await hold.current()).app.project.config.limits.runs;
     },
     async [Symbol.asyncDispose]() {
       await hold[Symbol.asyncDispose]();

@@ -77,8 +77,8 @@ export interface App extends Disposable {
   catalog(asked: Pick<OpenCatalogOptions, "servers" | "signal" | "notice">): Promise<Catalog>;
   /** What prompts.md calls by a name. */
   prompts(): Promise<PromptIndex>;
-  /** What can be asked, and what is missing for the rest; contacts nobody. */
-  models(): Promise<ModelList>;
+  /** What can be asked, and what is missing for the rest; contacts nobody. @param accepted default: `isAccepted` */
+  models(accepted?: boolean): Promise<ModelList>;
   /** Whether what the project says for itself counts; nobody is asked. */
   isAccepted(): Promise<boolean>;
   /** The text of one of its files, for whoever looks at it. @param word as it is typed @throws {FileError} */
@@ -139,11 +139,11 @@ export async function openApp(options: OpenAppOptions = {}): Promise<App> {
       );
       return await promptIndex(root, { trustsCode: flags["trust-code"] === true });
     },
-    async models() {
+    async models(accepted) {
       const { openProjectModels }: typeof import("../project/models.ts") = await import(
         "../project/models.ts" as string
       );
-      return openProjectModels({ ...project, isAccepted: await app.isAccepted() }).list();
+      return openProjectModels({ ...project, isAccepted: accepted ?? await app.isAccepted() }).list();
     },
     isAccepted: () => isAcceptedHere(project),
     async look(word) {

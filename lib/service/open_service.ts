@@ -4,7 +4,6 @@ import {
   messageOf,
   type RunQuery,
   type RunTrace,
-  type Secrets,
   systemClock,
   VERSION,
 } from "../core/core.ts";
@@ -12,9 +11,6 @@ import { memoryJournal } from "../journal/memory_journal.ts";
 import { newRunId } from "../journal/new_run.ts";
 import { dropGrants, type RunGrants } from "../project/trust/grants.ts";
 import { type FoundSecret, openJournal } from "./keep.ts";
-import { openSettings } from "../project/project.ts";
-import { promptIndex } from "../project/prompt_index.ts";
-import { runSecrets } from "../project/run_secrets.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { KINDS } from "./kinds/kinds.ts";
 import { openLook } from "./look/open_look.ts";
@@ -55,53 +51,41 @@ export interface OpenServiceOptions {
   readonly kinds?: readonly Kind[];
 }
 
-/** Opens a project to be served. @throws {ProblemsError} for settings that cannot be read, {JournalError} when nothing can be kept */
+/**
+ * Opens a project to be served: what may be asked of it, and who does it. What a run does is in `start/`; what is told of it goes through
+ * its hub.
+ *
+ * @throws {ProblemsError} for settings that cannot be read, {JournalError} when nothing can be kept
+ */
 export async function openService(options: OpenServiceOptions): Promise<Service> {
-  const { folder, ephemeral, grants, notice, kinds = KINDS } = options;
-  const { root, config } = await openSettings(folder, { cwd: folder });
-  const secrets = runSecrets({ config, settings: grants.settings });
+  const { ephemeral, grants, notice, kinds = KINDS, clock = systemClock } = options;
+  const hold = await ProjectHold.open(options);
+  const { root, secrets } = hold;
   for (const { name, value } of options.secrets ?? []) secrets.add(name, value);
-  const hold = await ProjectHold.open({ root, grants, ephemeral, notice, secrets });
+  let journal: Journal; // in memory, for conversations, where nothing is kept
   try {
-    const journal = ephemeral ? memoryJournal({ secrets }) : openJournal(root, { secrets });
-    return serviceOf({ ...options, kinds, root, hold, secrets, journal });
+    journal = ephemeral ? memoryJournal({ secrets }) : openJournal(root, { secrets });
   } catch (error) {
     await hold[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-// A project that is held open: what may be asked of it, and who does it. What a run does is in `start/`; what is told of it
-// goes through its hub.
-
-/** What was opened for it; it is closed with the service. */
-interface ProjectServiceOptions {
-  /** Of the project: real and absolute. */
-  readonly root: string;
-  /** Nothing outlives this process: runs are in memory. */
-  readonly ephemeral: boolean;
-  /** What every run may do. */
-  readonly grants: RunGrants;
-  readonly notice: (text: string) => void;
-  readonly hold: ProjectHold;
-  readonly secrets: Secrets;
-  /** In memory, for conversations, where nothing is kept. */
-  readonly journal: Journal;
-  /** Default: the machine's. */
-  readonly clock?: Clock;
-  readonly kinds: readonly Kind[];
-}
-
-/** Serves a project that was opened. */
-function serviceOf(options: ProjectServiceOptions): Service {
-  const { root, ephemeral, grants, notice, hold, secrets, journal, kinds, clock = systemClock } = options;
   const drain = new AbortController();
   const registry = new RunRegistry({
     clock,
     isKept: !ephemeral,
-    limit: () => hold.latest.project.config.limits.runs,
+    limit: () => hold.latest.app.project.config.limits.runs,
   });
-  const stage = new RunStage({ ...options, registry, drain: drain.signal });
+  const stage = new RunStage({
+    root,
+    grants,
+    notice,
+    secrets,
+    journal,
+    registry,
+    hold,
+    kinds,
+    drain: drain.signal,
+  });
   let stopping: Promise<void> | undefined;
 
   const find = (id: string): HeldRun | undefined => {
@@ -169,16 +153,7 @@ function serviceOf(options: ProjectServiceOptions): Service {
     version: VERSION,
     root,
     talks,
-    look: openLook({
-      root,
-      grants,
-      secrets,
-      kinds,
-      settings: async () => (await hold.current()).project,
-      catalog: async () => (await hold.current()).catalog,
-      accepted: async () => (await hold.current()).accepted,
-      prompts: () => promptIndex(root, { trustsCode: grants.flags["trust-code"] === true }),
-    }),
+    look: openLook(hold, kinds),
     get active() {
       return registry.active;
     },

@@ -1,38 +1,30 @@
 // The project as it is: its settings and its gadgets are opened once for all runs, and anew when a file of theirs has changed. What is not
 // used any more is closed when its last run has ended.
 import { join } from "node:path";
-import { canonicalJson, type Catalog, LOCK_FILE, messageOf, type Model } from "../core/core.ts";
-import { configFolder } from "../host/paths.ts";
+import { canonicalJson, type Catalog, LOCK_FILE, messageOf, type Model, type Secrets } from "../core/core.ts";
+import { configFolder, projectRoot } from "../host/paths.ts";
 import { textStamp, treeStamp } from "../host/files/watch.ts";
 import { NO_POLICY_FLAGS } from "../policy/policy_settings.ts";
 import { catalogInWorld } from "../project/bounded_world.ts";
 import { modelsByName } from "../project/models.ts";
-import {
-  openCatalog,
-  type OpenCatalogOptions,
-  type OpenedCatalog,
-  projectParts,
-  type ProjectSettings,
-  settingsAt,
-} from "../project/project.ts";
+import { openCatalog, type OpenedCatalog, projectParts } from "../project/project.ts";
 import { NOBODY, type RunGrants } from "../project/trust/grants.ts";
 import { createWorld, withCommandGrants } from "../project/world.ts";
+import { type App, openApp } from "./app.ts";
 
 /** How a project is held. */
 export interface ProjectHoldOptions {
-  /** Real and absolute. */
-  readonly root: string;
+  /** A folder in it. */
+  readonly folder: string;
   readonly grants: RunGrants;
   /** Whether nothing is to be kept of what gadgets used. */
   readonly ephemeral: boolean;
   readonly notice: (text: string) => void;
-  /** Told what servers are given, which nobody is to see. */
-  readonly secrets: NonNullable<OpenCatalogOptions["secrets"]>;
 }
 
 /** A project as some runs have it. */
 export interface OpenProject {
-  readonly project: ProjectSettings;
+  readonly app: App;
   /** Whether what it says for itself counts. */
   readonly accepted: boolean;
   /** What that is, as text. */
@@ -50,6 +42,10 @@ const LOOK_EVERY_MS = 1_000;
 
 /** A project that is held open. */
 export class ProjectHold implements AsyncDisposable {
+  /** Real and absolute. */
+  readonly root: string;
+  /** What nobody is to see, also of what servers are given. */
+  readonly secrets: Secrets;
   readonly #options: ProjectHoldOptions;
   #current: Held;
   #stamp: string;
@@ -59,6 +55,7 @@ export class ProjectHold implements AsyncDisposable {
 
   private constructor(options: ProjectHoldOptions, { held, stamp }: Opened) {
     this.#options = options;
+    ({ project: { root: this.root }, secrets: this.secrets } = held.app);
     this.#current = held;
     this.#stamp = stamp;
   }
@@ -79,7 +76,7 @@ export class ProjectHold implements AsyncDisposable {
       return await (this.#renewing ?? this.#current);
     }
     this.#lookedAt = performance.now();
-    const stamp = stampOf(this.#current.project);
+    const stamp = stampOf(this.#current.app);
     if (stamp === this.#stamp) return this.#current;
     this.#renewing = this.#renew(stamp).finally(() => this.#renewing = undefined);
     return await this.#renewing;
@@ -95,7 +92,7 @@ export class ProjectHold implements AsyncDisposable {
   async #renew(seen: string): Promise<OpenProject> {
     const old = this.#current;
     try {
-      const { held, stamp } = await opened(this.#options, old);
+      const { held, stamp } = await opened(this.#options, { ...old, secrets: this.secrets });
       this.#current = held;
       this.#stamp = stamp;
       this.#retire(old);
@@ -126,30 +123,31 @@ interface Opened {
  * @param before what it was until now
  */
 async function opened(
-  { root, grants, ephemeral, notice, secrets }: ProjectHoldOptions,
-  before?: OpenProject,
+  { folder, grants, ephemeral, notice }: ProjectHoldOptions,
+  before?: OpenProject & Pick<ProjectHold, "secrets">,
 ): Promise<Opened> {
+  const root = before?.app.project.root ?? projectRoot(folder, folder);
   const settingsNow = settingsStamp(root); // before they are read, and the folders before their gadgets are: what changes meanwhile is seen
-  const project = await settingsAt(root, { cwd: root });
-  const stamp = `${settingsNow}\n${foldersStamp(project)}`;
-  const parts = await projectParts(project);
+  const app = await openApp({ folder: root, cwd: root, grants });
+  const stamp = `${settingsNow}\n${foldersStamp(app)}`;
+  const parts = await projectParts(app.project);
   const isAsBefore = before !== undefined && canonicalJson(parts) === before.parts;
   const { settings, flags } = grants;
-  const found = await openCatalog(project, {
+  const found = await openCatalog(app.project, {
     settings,
     flags: { ...flags, ephemeral, "trust-project": flags["trust-project"] && before === undefined },
     ...(isAsBefore && before.accepted && { accepted: true }), // where nothing can be kept of it, too
     user: NOBODY,
     notice,
-    secrets,
+    secrets: before?.secrets ?? app.secrets,
     log: (server, line) => notice(`${server}: ${line}`),
   });
-  return { held: held(project, { ...found, grants, parts: canonicalJson(parts) }), stamp };
+  return { held: held(app, { ...found, parts: canonicalJson(parts) }), stamp };
 }
 
 /** Everything that the settings and the gadgets are made of. */
-function stampOf(project: ProjectSettings): string {
-  return `${settingsStamp(project.root)}\n${foldersStamp(project)}`;
+function stampOf(app: App): string {
+  return `${settingsStamp(app.project.root)}\n${foldersStamp(app)}`;
 }
 
 function settingsStamp(root: string): string {
@@ -158,7 +156,7 @@ function settingsStamp(root: string): string {
   return [...files, ...(own === undefined ? [] : [join(own, "config.yaml")])].map(textStamp).join("\n");
 }
 
-function foldersStamp({ config }: ProjectSettings): string {
+function foldersStamp({ project: { config } }: App): string {
   return config.gadgets.folders.map(({ path }) => treeStamp(path)).join("\n");
 }
 
@@ -168,16 +166,14 @@ interface Held extends OpenProject {
 }
 
 function held(
-  project: ProjectSettings,
-  { catalog, projectAccepted: accepted, grants, parts }: OpenedCatalog & {
-    readonly grants: RunGrants;
-    readonly parts: string;
-  },
+  app: App,
+  { catalog, projectAccepted: accepted, parts }: OpenedCatalog & { readonly parts: string },
 ): Held {
+  const { project, grants } = app;
   let uses = 0;
   let onUnused = (): void => {};
   return {
-    project,
+    app,
     accepted,
     parts,
     catalog,

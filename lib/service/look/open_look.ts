@@ -5,22 +5,18 @@ import type { Kind } from "../kinds/kind.ts";
 import { eitherOf, kindOfFile } from "../kinds/kinds.ts";
 import { resolve } from "node:path";
 import {
-  type Catalog,
   didYouMean,
   FileError,
   type JsonObject,
   projectPath,
-  type Secrets,
   SourceError,
   toJsonObject,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { wantedModel } from "../../host/process.ts";
 import type { ModelList } from "../../models/known_models.ts";
-import { NO_GRANTS, type RunGrants } from "../../project/trust/grants.ts";
-import { openProjectModels } from "../../project/models.ts";
-import type { ProjectSettings } from "../../project/project.ts";
-import type { PromptIndex } from "../../project/prompt_index.ts";
+import { NO_GRANTS } from "../../project/trust/grants.ts";
+import type { ProjectHold } from "../project_hold.ts";
 import { checkFiles } from "../check/check.ts";
 import { CheckPlaces } from "../check/places.ts";
 import { CheckReport, problemJson, toldProblem } from "../check/report.ts";
@@ -49,30 +45,15 @@ import {
 import { profileData } from "./profiles.ts";
 import { listedPrompt, listedTactic, promptData, promptTools } from "../kinds/prompt/look.ts";
 
-/** The project as it is now; each may be another one than before, when a file has changed. */
-export interface LookMeans {
-  /** Real and absolute. */
-  readonly root: string;
-  settings(): Promise<ProjectSettings>;
-  catalog(): Promise<Catalog>;
-  prompts(): Promise<PromptIndex>;
-  /** Whether what the project says for itself counts. */
-  accepted(): Promise<boolean>;
-  /** What every run may do. */
-  readonly grants: RunGrants;
-  readonly kinds: readonly Kind[];
-  /** What must not be shown. */
-  readonly secrets: Pick<Secrets, "maskJson">;
-}
-
 const OF_PROMPTS = ["prompts", "tactics", "profiles", "problems"] as const satisfies readonly CatalogPart[];
 
 const NO_PROMPTS = { prompts: [], tactics: [], profiles: [], problems: [] };
 
-/** Makes it. */
-export function openLook(
-  { root, settings, catalog, prompts, accepted, grants, secrets, kinds }: LookMeans,
-): Look {
+/** Looks at a project as it is now: it may be another one than before, when a file has changed. */
+export function openLook(hold: ProjectHold, kinds: readonly Kind[]): Look {
+  const { root, secrets } = hold;
+  const app = async () => (await hold.current()).app;
+  const prompts = async () => await (await app()).prompts();
   const masked = <Data>(data: Data): Data => secrets.maskJson(data);
 
   /** The file of a path, links followed. */
@@ -84,7 +65,10 @@ export function openLook(
 
   const promptPage = async (path: string, values: JsonObject): Promise<PromptPageJson> => {
     const located = known("prompt", path, (await prompts()).located);
-    const tools = await promptTools(located.prompt, { project: await settings(), flags: NO_GRANTS.flags });
+    const tools = await promptTools(located.prompt, {
+      project: (await app()).project,
+      flags: NO_GRANTS.flags,
+    });
     try {
       return masked(await promptData(located, { tools, values }));
     } catch (error) {
@@ -94,7 +78,7 @@ export function openLook(
   };
 
   const gadgetList = async (): Promise<readonly GadgetJson[]> => {
-    const { entries } = await catalog();
+    const { catalog: { entries } } = await hold.current();
     return await Promise.all(entries.map(gadgetData));
   };
 
@@ -112,7 +96,8 @@ export function openLook(
   };
 
   const modelList = async (): Promise<readonly ListedModel[]> => {
-    const list = openProjectModels({ ...await settings(), isAccepted: await accepted() }).list();
+    const { app, accepted } = await hold.current();
+    const list = await app.models(accepted);
     return modelData(list, wantedModel() ?? list.default);
   };
 
@@ -130,7 +115,7 @@ export function openLook(
       return masked({ gadgets, ...prompts, agents, documents, calls, models });
     },
     async gadget(name) {
-      const { entries } = await catalog();
+      const { catalog: { entries } } = await hold.current();
       return masked(
         await gadgetData(known("gadget", name, new Map(entries.map((each) => [each.name, each])))),
       );
@@ -139,7 +124,8 @@ export function openLook(
     tactic: async (name) => listedTactic(known("tactic", name, (await prompts()).locatedTactics)),
     async document(path) {
       const file = fileOf(path, "document", /\.md$/i);
-      const granting = { project: await settings(), accepted: await accepted(), grants };
+      const { app: { project, grants }, accepted } = await hold.current();
+      const granting = { project, accepted, grants };
       return masked(await there("document", path, () => documentData(file, { root, granting })));
     },
     async agent(path) {
@@ -178,7 +164,7 @@ export function openLook(
         path,
         () => readDocumentText(hostFiles({ root }), named),
       );
-      const file = { file: named, path: resolve(root, named), text, project: await settings() };
+      const file = { file: named, path: resolve(root, named), text, project: (await app()).project };
       const { graph, problems } = await graphs.graph(file);
       return {
         ...await drawn(graph),
@@ -294,13 +280,19 @@ function usableData(
   return { usable: false, provider: name, about: `no key: set ${keyVariables.join(" or ")}` };
 }
 
+/** The project, by its root, and what its files may be. */
+interface CheckedHere {
+  readonly root: string;
+  readonly kinds: readonly Kind[];
+}
+
 /** As on a command line without flags. */
 const NO_FLAGS = { values: {}, blocks: [], isGranting: false, isGiving: false };
 
 /** Finds mistakes, running nothing: in files of the project, in all of it, or in a text. @throws {ServiceError} `invalid`, `outside` */
 async function checkData(
   wanted: CheckWanted,
-  { root, kinds }: Pick<LookMeans, "root" | "kinds">,
+  { root, kinds }: CheckedHere,
 ): Promise<readonly ProblemJson[]> {
   const report = new CheckReport();
   const posted = "text" in wanted ? wanted.text : undefined;
@@ -318,7 +310,7 @@ async function checkData(
 
 async function namedTargets(
   files: readonly string[],
-  { root, places, kinds }: Pick<LookMeans, "root" | "kinds"> & { readonly places: CheckPlaces },
+  { root, places, kinds }: CheckedHere & { readonly places: CheckPlaces },
 ): Promise<CheckTargets> {
   const words = files.map((file) => fileInProject(file, { root, field: "files" }));
   return await checkTargets(words.length === 0 ? [root] : words, {
@@ -330,7 +322,7 @@ async function namedTargets(
 }
 
 /** Where the text would be in the project: absolute. @throws {ServiceError} `invalid`, `outside` */
-function postedPath(name: string, { root, kinds }: Pick<LookMeans, "root" | "kinds">): string {
+function postedPath(name: string, { root, kinds }: CheckedHere): string {
   const path = resolve(root, fileInProject(name, { root, field: "name" }));
   if (kindOfFile(name, kinds) !== undefined) return path;
   throw fieldError("name", `name: found ${JSON.stringify(name)}, expected that of ${eitherOf(kinds)}`);

@@ -106,7 +106,7 @@ export class RunStage {
 
   /** Puts together what is around a run; one that may do more than all runs may opens the gadgets for itself alone. */
   #place(
-    { project, accepted, openCatalog, use }: OpenProject,
+    { app: { project }, accepted, openCatalog, use }: OpenProject,
     { canAsk, grants }: { readonly canAsk: boolean; readonly grants: RunGrants },
   ): PlacedRun {
     const { notice, secrets } = this.options;
