@@ -16,6 +16,7 @@ import { withBudget } from "../../service/input/kept_input.ts";
 import { RunSummary as EndedSummary } from "../../service/runs/summary.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { kindNamed } from "../../service/kinds/kinds.ts";
+import { runsOf } from "../../service/start/runs_of.ts";
 import { settleSteps, unverifiedText } from "../../service/start/settle.ts";
 import { aroundRun, interruptible, nobody } from "../run/around.ts";
 import { checkResultFile, checkStdout, endRun } from "../run/end.ts";
@@ -105,7 +106,7 @@ export async function deliverAgain(
   { summary: { kind, status }, run, events }: RunTrace,
   { flags, terminal, kinds, cwd }: Pick<Going, "flags" | "terminal" | "kinds"> & { readonly cwd: string },
 ): Promise<number | undefined> {
-  const runs = status === "done" ? await kindNamed(kind, kinds)?.run?.() : undefined;
+  const runs = status === "done" ? await runsOf(kindNamed(kind, kinds)) : undefined;
   if (runs === undefined) return undefined; // nor is there a value of what a person goes on with
   const summary = new EndedSummary({ withCalls: flags.json });
   for (const event of events) summary.add(event);
@@ -143,15 +144,16 @@ async function goOn(run: RunJournal, going: Going): Promise<number> {
   const { app: { project, secrets }, grants, flags, terminal, kept, input, kinds } = going;
   const { id, run: { kind, file = kind } } = run;
   if (kind === "chat") return await resumeChat(run, going);
-  const { run: runs, seen } = kindNamed(kind, kinds) ?? {};
+  const row = kindNamed(kind, kinds);
+  const runs = await runsOf(row);
   if (runs === undefined) {
     throw new UsageError(`Run ${id} is of a kind that this Orrery does not know: ${kind}`, "resume");
   }
   const stop = interruptible(terminal);
-  const view = await viewOf(seen, terminal, { flags, file });
+  const view = await viewOf(row?.seen, terminal, { flags, file });
   const around = { terminal, stop, isQuiet: flags.quiet, usesStdin: false, secrets };
   await using opened = await aroundRun(view, around);
-  const ready = await (await runs()).again({ id, run: { ...run.run, input }, secrets }, {
+  const ready = await runs.again({ id, run: { ...run.run, input }, secrets }, {
     project,
     grants,
     around: opened,

@@ -13,6 +13,7 @@ import {
   type StartPlace,
 } from "../../service/start/ready_run.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
+import { runsOf } from "../../service/start/runs_of.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { type AroundRun, aroundRun, type Interruptible } from "./around.ts";
@@ -134,16 +135,17 @@ export interface ReplayFileOptions extends FileCommand {
 /** Runs the file of a record again, every effect answered by it. @throws {ReplayError} when the file is not the recorded one any more */
 export async function replayFile(
   word: string,
-  { kind: { name: kind, run: runs, seen }, record, cwd, ...work }: ReplayFileOptions,
+  { kind: row, record, cwd, ...work }: ReplayFileOptions,
 ): Promise<number> {
   const { flags, terminal, stop: { signal } } = work;
-  const { run, lines, kept } = await openReplay(record, { cwd, kind, alsoRecords: flags.record });
-  if (runs === undefined) throw new Error(`Nothing makes ${kind} ready again`);
+  const runs = await runsOf(row);
+  const { run, lines, kept } = await openReplay(record, { cwd, kind: row.name, alsoRecords: flags.record });
+  if (runs === undefined) throw new Error(`Nothing makes ${row.name} ready again`);
   if (word !== "-") await assertSameText(word, { run, lines, cwd, record });
   const folder = word === "-" ? cwd : dirname(resolve(cwd, word));
   const at = await recordedPlace(folder, { cwd, grants: grantsOf(flags), signal });
   const input = isJsonObject(run.input) ? { ...run.input, out: flags.out ?? "none" } : run.input;
-  const ready = await (await runs()).again({ id: record, run: { ...run, input } }, at);
-  const view = await viewOf(seen, terminal, { flags, file: run.file ?? word });
+  const ready = await runs.again({ id: record, run: { ...run, input } }, at);
+  const view = await viewOf(row.seen, terminal, { flags, file: run.file ?? word });
   return await performRun(ready, { ...work, view, place: at.project, kept });
 }

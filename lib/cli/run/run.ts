@@ -8,6 +8,7 @@ import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { assertNoResult, kindOfFile } from "../../service/kinds/kinds.ts";
 import { prompt } from "../../service/kinds/prompt/prompt.ts";
+import { runsOf } from "../../service/start/runs_of.ts";
 import { calls } from "../../service/kinds/calls/calls.ts";
 import { readyCalls } from "../../service/kinds/calls/start.ts";
 import { interruptible } from "./around.ts";
@@ -114,7 +115,7 @@ async function runAny(
   word: string,
   { kind, flags, terminal, cwd, stop }: FileCommand & { readonly kind: Kind },
 ): Promise<number> {
-  const { start } = await kind.run?.() ?? {};
+  const { start } = await runsOf(kind) ?? {};
   if (start === undefined) throw new UsageError(`Cannot run ${JSON.stringify(word)}`, "run");
   const path = await orNearest(word, cwd, hostFiles({ root: cwd }).resolve(word));
   const app = await openApp({ file: path, grants: grantsOf(flags) });

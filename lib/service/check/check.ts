@@ -19,7 +19,7 @@ import { fileProblem } from "../../retrieval/index_documents.ts";
 import type { CheckPlace, CheckPlaces } from "./places.ts";
 import type { CheckReport } from "./report.ts";
 import type { CheckOptions, CheckTargets } from "./targets.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { CheckedFile, Kind } from "../kinds/kind.ts";
 
 /** Looks at files of all kinds. */
 export async function checkFiles(
@@ -31,7 +31,14 @@ export async function checkFiles(
   const check = async (kind: Kind): Promise<void> => {
     const files = targets.of(kind);
     for (const path of files.named) files.found.delete(path);
-    await (await kind.check?.())?.check(files, options);
+    const checks = await kind.check?.();
+    if (checks === undefined) return;
+    if ("check" in checks) return await checks.check(files, options);
+    for (const path of [...files.named, ...files.found]) {
+      const text = await places.read(path, kind.name);
+      const tell: CheckedFile["tell"] = (problem) => report.add({ kind: kind.name, path, ...problem });
+      if (text !== undefined) await checks.checkFile({ path, text, tell }, options);
+    }
   };
   for (const kind of kinds) if (!ofProject.includes(kind)) await check(kind);
   for (const path of targets.collections) {

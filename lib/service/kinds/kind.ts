@@ -1,9 +1,10 @@
 // What a kind of file and of run is: everything that commands and the service do with one goes through its row of the table (`kinds.ts`). A row
 // is light; what does the work is loaded when it is wanted, since how fast a run starts counts.
-import type { JsonObject, RunStart, Span } from "../../core/core.ts";
+import type { Json, JsonObject, RunStart, Span } from "../../core/core.ts";
 import type { CheckedFiles, CheckOptions } from "../check/targets.ts";
-import type { PlacedProblem } from "../check/report.ts";
+import type { FoundProblem, PlacedProblem } from "../check/report.ts";
 import type { ProjectSettings } from "../../project/project.ts";
+import type { Run } from "../../run/run.ts";
 import type { CallGraph } from "../../render/graph/graph.ts";
 import type { StartRun } from "../service.ts";
 import type { TestFailure, TestSource } from "../test/field.ts";
@@ -17,17 +18,17 @@ export interface Kind {
   /** Default: its runs begin with no file. */
   readonly file?: KindFiles;
   /** How its runs begin, and go on. */
-  readonly run?: () => Promise<KindRuns>;
+  readonly run?: () => KindRuns | Promise<KindRuns>;
   /** What its files do, as a picture. */
-  readonly graph?: () => Promise<KindGraphs>;
+  readonly graph?: () => KindGraphs | Promise<KindGraphs>;
   /** What is in its files, for people and for programs. */
-  readonly show?: () => Promise<KindPages>;
+  readonly show?: () => KindPages | Promise<KindPages>;
   /** Which files of it a project has. */
-  readonly list?: () => Promise<KindLists>;
+  readonly list?: () => KindLists | Promise<KindLists>;
   /** What is wrong with its files. */
-  readonly check?: () => Promise<KindChecks>;
+  readonly check?: () => KindChecks | Promise<KindChecks>;
   /** Tests of them, which stand in files whose names end with `.NAME-test.yml`. */
-  readonly test?: () => Promise<KindTests>;
+  readonly test?: () => KindTests | Promise<KindTests>;
   /** How a run of it goes on whose next word comes from a person, since nothing else makes it ready again: behind "run ID". */
   readonly goesOn?: (id: string) => string;
   /** From where a new run can be made of one: behind a turn. Default: from a step. */
@@ -57,10 +58,18 @@ export interface KindFiles {
 /** A file that somebody wishes to run, named from the root of its project. */
 export type FileWish = Extract<StartRun, { readonly kind: "file" }>;
 
-/** How the files of a kind are looked at. */
-export interface KindChecks {
-  /** Tells the report what is wrong with them, running nothing. */
-  check(files: CheckedFiles, options: CheckOptions): Promise<void>;
+/** How the files of a kind are looked at, running nothing: each by itself, or all of them together. */
+export type KindChecks =
+  | { checkFile(file: CheckedFile, options: CheckOptions): void | Promise<void> }
+  | { check(files: CheckedFiles, options: CheckOptions): Promise<void> };
+
+/** A file that is checked by itself. */
+export interface CheckedFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  /** Tells what is wrong with it. Default: an error of the file as a whole. */
+  tell(problem: Partial<Omit<FoundProblem, "kind" | "path">> & Pick<FoundProblem, "message">): void;
 }
 
 /** A test that was read. */
@@ -112,7 +121,7 @@ export type Shown =
 
 /** How the files of a kind are shown. */
 export interface KindPages {
-  show(file: LookedFile): Promise<Shown>;
+  show(file: LookedFile): Shown | Promise<Shown>;
 }
 
 /** The files of a kind in a project. */
@@ -131,8 +140,14 @@ export interface KindLists {
   list(project: ProjectSettings): Promise<FileList>;
 }
 
-/** The runs of a kind. */
-export interface KindRuns {
+/** The runs of a kind, of which most may say no more than what is done in one. */
+export type KindRuns = MadeRuns | {
+  /** Does what the text of a file says; gives the value. Where a step fails whose failure is not kept, it is tried again when the run goes on. */
+  perform(run: Run, text: string, at: StartPlace): Promise<Json>;
+};
+
+/** How runs are made. */
+export interface MadeRuns {
   /**
    * Makes ready what somebody wishes of a file; nothing of it has run by then. Absent where no run begins with a file alone.
    *

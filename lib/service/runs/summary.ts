@@ -76,9 +76,9 @@ export class RunSummary {
     return this.#end.value;
   }
 
-  /** It was a text of calls, and there was none in it. */
+  /** There was no call in it. */
   get isEmpty(): boolean {
-    return this.#kind === "calls" && this.#opened === 0;
+    return this.#opened === 0;
   }
 
   /** Of a run that was not interrupted (cli.md). An error before anything ran is one of the input: 2. */

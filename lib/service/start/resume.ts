@@ -19,6 +19,7 @@ import type { RunStage, RunStageOptions } from "../runs/stage.ts";
 import { type ResumeWishes, ServiceError } from "../service.ts";
 import { kindNamed } from "../kinds/kinds.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
+import { runsOf } from "./runs_of.ts";
 import { settled, settleSteps } from "./settle.ts";
 
 /** Goes on with a run, with what it was allowed and what every run may do. @throws as `Service.resume`; then it stands where it stood */
@@ -75,13 +76,14 @@ async function resumed(
 ): Promise<ReadyRun> {
   const input = withBudget(run.run.input, budget, (wanted) => wishedBudget(at.project, wanted));
   const { id, run: { kind } } = run;
-  const { run: runs, goesOn } = kindNamed(kind, kinds) ?? {};
+  const row = kindNamed(kind, kinds);
+  const runs = await runsOf(row);
   if (runs === undefined) {
-    const why = goesOn?.(id) ?? `is of a kind that this Orrery does not know: ${kind}`;
+    const why = row?.goesOn?.(id) ?? `is of a kind that this Orrery does not know: ${kind}`;
     throw new ServiceError(`run ${id} ${why}`, { code: "invalid" });
   }
   try {
-    return await (await runs()).again({ id, run: { ...run.run, input }, secrets }, at);
+    return await runs.again({ id, run: { ...run.run, input }, secrets }, at);
   } catch (error) {
     if (error instanceof ChangedError) throw new ServiceError(error.message, { code: "changed" });
     throw error;

@@ -4,6 +4,7 @@ import { startCalls } from "../kinds/calls/start.ts";
 import type { FileWish, Kind } from "../kinds/kind.ts";
 import { eitherOf, kindOfFile } from "../kinds/kinds.ts";
 import { startPrompt } from "../kinds/prompt/start.ts";
+import { runsOf } from "./runs_of.ts";
 import { fieldError, ServiceError, type StartRun } from "../service.ts";
 import type { ReadyRun, StartPlace } from "./ready_run.ts";
 
@@ -33,8 +34,9 @@ export async function startRun(request: StartRun, at: StartRunPlace): Promise<Re
 
 /** @throws {ServiceError} `invalid` */
 async function startFile(wish: FileWish, at: StartRunPlace): Promise<ReadyRun> {
-  const { file, run } = kindOfFile(wish.file, at.kinds) ?? {};
-  const start = file?.instead === undefined ? (await run?.())?.start : undefined;
+  const kind = kindOfFile(wish.file, at.kinds);
+  const file = kind?.file;
+  const start = file?.instead === undefined ? (await runsOf(kind))?.start : undefined;
   if (start !== undefined) return await start(wish, at);
   const known = eitherOf(at.kinds.filter(({ file }) => file?.instead === undefined));
   throw fieldError(

@@ -1,4 +1,5 @@
-import type { CheckedFiles, CheckOptions } from "../../check/targets.ts";
+import type { CheckOptions } from "../../check/targets.ts";
+import type { CheckedFile } from "../kind.ts";
 import { dirname } from "node:path";
 import { type Catalog, didYouMean, encodeSegment, messageOf } from "../../../core/core.ts";
 import { completeMarkers } from "../../../parse/calls/header.ts";
@@ -13,21 +14,15 @@ import type { FoundProblem } from "../../check/report.ts";
 import { callsIn, graphOfCalls } from "./graph.ts";
 
 /** Tells what is wrong with call files: what cannot be read, what never runs, unknown gadgets, arguments that do not fit. */
-export async function check({ named, found }: CheckedFiles, options: CheckOptions): Promise<void> {
-  for (const path of [...named, ...found]) await checkCalls(path, options);
-}
-
-async function checkCalls(path: string, { places, report }: CheckOptions): Promise<void> {
-  report.file(path);
+export async function checkFile(
+  { path, text, tell: add }: CheckedFile,
+  { places }: CheckOptions,
+): Promise<void> {
   const place = await places.of(dirname(path));
   if (place === undefined) return;
   const tell = (line: number, message: string, severity?: FoundProblem["severity"]): void => {
-    for (const each of message.split("\n")) {
-      report.add({ kind: "calls", path, line, severity, message: each });
-    }
+    for (const each of message.split("\n")) add({ line, severity, message: each });
   };
-  const text = await places.read(path, "calls");
-  if (text === undefined) return;
   const { markers } = place.project.config.calls;
   for (const { line, message } of new OddMarkers(completeMarkers(markers)).all(text)) {
     tell(line, message, "warning");

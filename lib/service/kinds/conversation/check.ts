@@ -2,23 +2,18 @@ import { dirname } from "node:path";
 import { checkAgent } from "../../../check/check_agent.ts";
 import { byPlace } from "../../../core/core.ts";
 import { readAgentFile } from "../../../parse/agent/read.ts";
-import type { CheckedFiles, CheckOptions } from "../../check/targets.ts";
+import type { CheckOptions } from "../../check/targets.ts";
+import type { CheckedFile } from "../kind.ts";
 import { agentNeeds } from "../../talks/needs.ts";
 
 /**
  * Tells what is wrong with agent files, what a run of one would lack, and what in it is likely not meant. What a run may still be given, such
  * as a grant, is a warning, unless the command `isGranting`.
  */
-export async function check({ named, found }: CheckedFiles, options: CheckOptions): Promise<void> {
-  for (const path of [...named, ...found]) await checkAgentFile(path, options);
-}
-
-async function checkAgentFile(
-  path: string,
-  { places, report, flags: { isGranting } }: CheckOptions,
+export async function checkFile(
+  { path, text, tell }: CheckedFile,
+  { places, flags: { isGranting } }: CheckOptions,
 ): Promise<void> {
-  const text = await places.read(path, "conversation");
-  if (text === undefined) return;
   const problems = await checkAgent(text, { file: path });
   const { agent } = await readAgentFile(text, { file: path });
   const place = agent && await places.of(dirname(path));
@@ -28,6 +23,6 @@ async function checkAgentFile(
     severity: isOpen && !isGranting ? "warning" as const : severity,
   }));
   for (const { path: part, message, file: _file, ...problem } of [...problems, ...lacking].sort(byPlace)) {
-    report.add({ kind: "conversation", path, ...problem, message: `${part}: ${message}` });
+    tell({ ...problem, message: `${part}: ${message}` });
   }
 }
