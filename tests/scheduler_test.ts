@@ -19,7 +19,7 @@ import { type AskingGadget, PERMIT, SENT, type SentContext } from "../lib/core/g
 import { PausableClock } from "../lib/core/clock.ts";
 import { quietTimer } from "../lib/host/process.ts";
 import { Approvals } from "../lib/run/approvals.ts";
-import { Scheduler } from "../lib/schedule/scheduler.ts";
+import { createScheduler } from "../lib/schedule/scheduler.ts";
 
 const LIMIT = 3;
 
@@ -120,7 +120,11 @@ async function runGraph(specs: readonly NodeSpec[], abortAt: number | undefined)
     seen.endedAt.set(outcome.id, clock.now());
     seen.outcomes.push(outcome);
   };
-  const scheduler = new Scheduler<string>({ onOutcome }, { concurrency: LIMIT, clock, signal: abort.signal });
+  const scheduler = createScheduler<string>({ onOutcome }, {
+    concurrency: LIMIT,
+    clock,
+    signal: abort.signal,
+  });
   await clock.run((async () => {
     for (const [index, one] of specs.entries()) {
       if (one.gapMs > 0) await clock.sleep(one.gapMs);
@@ -298,7 +302,7 @@ Deno.test("an abort is heard by what is added afterwards, also when nothing was 
   for (const before of [0, 1]) {
     const outcomes: NodeOutcome<string>[] = [];
     const abort = new AbortController();
-    const scheduler = new Scheduler<string>(
+    const scheduler = createScheduler<string>(
       { onOutcome: (outcome) => void outcomes.push(outcome) },
       { signal: abort.signal },
     );
@@ -320,7 +324,7 @@ Deno.test("an abort is heard by what is added afterwards, also when nothing was 
 Deno.test("an abort that nobody waited for counts too", async () => {
   const outcomes: NodeOutcome<string>[] = [];
   const abort = new AbortController();
-  const scheduler = new Scheduler<string>(
+  const scheduler = createScheduler<string>(
     { onOutcome: (outcome) => void outcomes.push(outcome) },
     { signal: abort.signal },
   );
@@ -355,7 +359,7 @@ Deno.test("nobody listens to the signal when all is done", async () => {
         ? Reflect.get(counted, name).bind(counted)
         : Reflect.get(real, name),
   });
-  const scheduler = new Scheduler<string>({ onOutcome: () => {} }, { signal });
+  const scheduler = createScheduler<string>({ onOutcome: () => {} }, { signal });
   scheduler.add({ id: "at once", run: () => "now" });
   const work = Promise.withResolvers<string>();
   scheduler.add({ id: "later", run: () => work.promise });
@@ -370,7 +374,7 @@ Deno.test("a node that aborts its own schedule ends with that, whatever it gives
   for (const gives of [() => "something", () => assert.fail("thrown")]) {
     const outcomes: NodeOutcome<string>[] = [];
     const abort = new AbortController();
-    const scheduler = new Scheduler<string>(
+    const scheduler = createScheduler<string>(
       { onOutcome: (outcome) => void outcomes.push(outcome) },
       { signal: abort.signal },
     );

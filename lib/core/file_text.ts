@@ -102,45 +102,17 @@ export function decodeUtf8(bytes: Uint8Array): DecodedText {
   try {
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return { wrongAt: wellFormedLength(bytes) };
+    return { wrongAt: wrongOffset(bytes) };
   }
 }
 
-/** For each lead byte: from, to, how many bytes follow, and the range of the first of them (Unicode, table 3-7). */
-const SEQUENCES: readonly (readonly [number, number, number, number, number])[] = [
-  [0x00, 0x7f, 0, 0, 0],
-  [0xc2, 0xdf, 1, 0x80, 0xbf],
-  [0xe0, 0xe0, 2, 0xa0, 0xbf],
-  [0xe1, 0xec, 2, 0x80, 0xbf],
-  [0xed, 0xed, 2, 0x80, 0x9f],
-  [0xee, 0xef, 2, 0x80, 0xbf],
-  [0xf0, 0xf0, 3, 0x90, 0xbf],
-  [0xf1, 0xf3, 3, 0x80, 0xbf],
-  [0xf4, 0xf4, 3, 0x80, 0x8f],
-];
-
-function wellFormedLength(bytes: Uint8Array): number {
-  let at = 0;
-  while (at < bytes.length) {
-    const length = sequenceLength(bytes, at);
-    if (length === 0) return at;
-    at += length;
-  }
+/** Where the first sequence begins that is not well-formed: there a lenient decoder puts a character that takes other bytes. */
+function wrongOffset(bytes: Uint8Array): number {
+  const lenient = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const again = new TextEncoder().encode(lenient);
+  let at = again.findIndex((byte, index) => byte !== bytes[index]);
+  while (((again[at] ?? 0) & 0xc0) === 0x80) at--; // its first bytes may be the same
   return at;
-}
-
-/** The length of the sequence that starts here; 0 when it is not well-formed. */
-function sequenceLength(bytes: Uint8Array, at: number): number {
-  const lead = bytes[at] ?? 0;
-  const sequence = SEQUENCES.find(([from, to]) => lead >= from && lead <= to);
-  if (sequence === undefined) return 0;
-  const [, , following, low, high] = sequence;
-  for (let i = 1; i <= following; i++) {
-    const byte = bytes[at + i];
-    if (byte === undefined) return 0;
-    if (i === 1 ? byte < low || byte > high : byte < 0x80 || byte > 0xbf) return 0;
-  }
-  return following + 1;
 }
 
 /** The text of a file; undefined when there is none. @throws {FileError} when it is there and cannot be read */

@@ -102,17 +102,15 @@ function convertObject(value: object, path: string, above: readonly object[]): J
   const out: Record<string, Json> = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const json = convert(item, `${path}/${key}`, inside);
-    if (key !== "__proto__") out[key] = json;
-    // It must stay a plain property: assignment would change the prototype instead.
-    else {Object.defineProperty(out, key, {
-        value: json,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });}
+    setOwn(out, key, convert(item, `${path}/${key}`, inside));
   }
   return out;
+}
+
+/** Sets a plain property, whatever it is called: assigning `__proto__` would change the prototype instead. */
+function setOwn<Value>(object: Record<string, Value>, key: string, value: Value): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function notJson(path: string, found: string): TypeError {
@@ -264,9 +262,7 @@ function copy(value: unknown, done: Map<object, unknown>): unknown {
   const made: Record<string, unknown> = {};
   done.set(value, made);
   for (const [key, item] of Object.entries(value)) {
-    if (key !== "__proto__") made[key] = copy(item, done);
-    // It stays a plain property: assignment would change the prototype instead.
-    else Object.defineProperty(made, key, { value: copy(item, done), enumerable: true });
+    setOwn(made, key, copy(item, done));
   }
   return Object.freeze(made);
 }

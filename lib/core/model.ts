@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./gadget.ts";
-import { type Json, type JsonObject, parseJson } from "./json.ts";
+import { isJsonObject, type Json, type JsonObject, parseJson } from "./json.ts";
+import { messageOf } from "./source_error.ts";
 
 /** A gadget as a model is told of it. */
 export interface ToolSpec {
@@ -317,6 +318,22 @@ export function dialogMessage(message: Message, prompt?: string): DialogMessage 
     }),
     ...made,
   };
+}
+
+/** The arguments of a call, which have to be a JSON object; else what is wrong with them. */
+export function readArguments(
+  text: string,
+): { readonly json: JsonObject } | {
+  /** A number that no value holds, no JSON, or another value. */
+  readonly wrong: "number" | "syntax" | "kind";
+  readonly message: string;
+} {
+  try {
+    const json = text.trim() === "" ? {} : parseJson(text);
+    return isJsonObject(json) ? { json } : { wrong: "kind", message: "" };
+  } catch (error) {
+    return { wrong: error instanceof RangeError ? "number" : "syntax", message: messageOf(error) };
+  }
 }
 
 /** What a model wrote as arguments: the JSON value, or the text where it is none; no text means no arguments. */

@@ -121,7 +121,6 @@ interface Form {
 
 /** Finds the forms of a set of secrets. @param secrets by value */
 function secretFinder(secrets: ReadonlyMap<string, string>, minLength: number) {
-  const byFirst = new Map<string, readonly Form[]>();
   const names = new Map<string, string>();
   for (const [value, name] of secrets) {
     for (const text of secretForms(value)) {
@@ -131,10 +130,7 @@ function secretFinder(secrets: ReadonlyMap<string, string>, minLength: number) {
   // The longest first: of two that begin at one place it is the one that is named.
   const forms = [...names].map(([text, name]): Form => ({ text, name, overlaps: overlapsItself(text) }))
     .sort((a, b) => b.text.length - a.text.length);
-  for (const form of forms) {
-    const first = form.text.charAt(0);
-    byFirst.set(first, [...byFirst.get(first) ?? [], form]);
-  }
+  const byFirst = Map.groupBy(forms, ({ text }) => text.charAt(0));
   /** All forms at once: what says within a millisecond that a megabyte holds none. */
   const any = new RegExp(forms.map(({ text }) => RegExp.escape(text)).join("|") || "(?!)");
   const shortest = forms.at(-1)?.text.length ?? Infinity;

@@ -172,13 +172,10 @@ export function runStart(store: JournalStore, { id, kind, file }: RunRow): RunSt
 
 /** The pieces of each path behind each other. */
 function whole(pieces: readonly FileRow[]): readonly FileRow[] {
-  const texts = new Map<string, string[]>();
-  for (const { path, text } of pieces) {
-    const pieces = texts.get(path);
-    if (pieces === undefined) texts.set(path, [text]);
-    else pieces.push(text);
-  }
-  return [...texts].map(([path, texts]) => ({ path, text: texts.join("") }));
+  return [...Map.groupBy(pieces, ({ path }) => path)].map(([path, parts]) => ({
+    path,
+    text: parts.map(({ text }) => text).join(""),
+  }));
 }
 
 /** Events in the lists in which they were kept. */

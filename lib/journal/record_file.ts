@@ -1,4 +1,5 @@
 import {
+  isRecord,
   jsonProblem,
   type Recorder,
   type RecordLine,
@@ -104,17 +105,13 @@ const isNumber = (value: unknown): boolean => typeof value === "number";
 const isBoolean = (value: unknown): boolean => typeof value === "boolean";
 const isJson = (value: unknown): boolean => value !== undefined;
 const maybe = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
-const has = (fields: Fields) => (value: unknown): boolean => {
-  const object = fieldsOf(value);
-  return object !== undefined && Object.entries(fields).every(([name, check]) => check(object[name]));
-};
+const has = (fields: Fields) => (value: unknown): boolean =>
+  isRecord(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
 
 const isStoredFile = has({ path: isText, text: isText });
 const isStepError = has({ message: isText, code: maybe(isText), flag: maybe(isText) });
-const isOutcome = (value: unknown): boolean => {
-  const outcome = fieldsOf(value);
-  return outcome !== undefined && (Object.hasOwn(outcome, "ok") || isStepError(outcome.error));
-};
+const isOutcome = (value: unknown): boolean =>
+  isRecord(value) && (Object.hasOwn(value, "ok") || isStepError(value.error));
 
 const TYPES: Readonly<Record<string, Fields>> = {
   run: {
@@ -132,9 +129,8 @@ const TYPES: Readonly<Record<string, Fields>> = {
 };
 
 /** What is wrong with a line; the first one has to be `run`, of the version that is known, and no other may be. */
-function recordLineProblem(value: unknown, isFirst: boolean): RecordLineProblem | undefined {
-  const line = fieldsOf(value);
-  if (line === undefined) return { message: 'Expected an object with a "type"' };
+function recordLineProblem(line: unknown, isFirst: boolean): RecordLineProblem | undefined {
+  if (!isRecord(line)) return { message: 'Expected an object with a "type"' };
   const type = line.type;
   if (isFirst && type !== "run") {
     return {
@@ -164,10 +160,6 @@ function fieldProblem(type: string, line: Readonly<Record<string, unknown>>): Re
   if (wrong === undefined) return undefined;
   const [name] = wrong;
   return { message: `A line of type "${type}" needs another "${name}": found ${shown(line[name])}` };
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
 function shown(value: unknown): string {

@@ -87,6 +87,9 @@ export class Outbox {
   }
 }
 
+/** Which call it is. */
+const CALL = ["step", "line", "invocationId"] as const;
+
 /** What tells an event from others of its type: its place, not its text, but for what a call logs. */
 const IDENTITY: {
   readonly [Type in RunEvent["type"]]: readonly KeysOf<Extract<RunEvent, { type: Type }>>[];
@@ -102,12 +105,12 @@ const IDENTITY: {
   "usage": ["step"],
   "step-skip": ["step"],
   "block-merge": ["step"],
-  "call-open": ["step", "line", "invocationId"],
-  "call-run": ["step", "line", "invocationId"],
-  "call-result": ["step", "line", "invocationId"],
-  "call-error": ["step", "line", "invocationId"],
-  "call-skip": ["step", "line", "invocationId"],
-  "call-log": ["step", "line", "invocationId", "text"],
+  "call-open": CALL,
+  "call-run": CALL,
+  "call-result": CALL,
+  "call-error": CALL,
+  "call-skip": CALL,
+  "call-log": [...CALL, "text"],
   "permission-ask": ["subject", "permissions"],
   "permission-answer": ["subject", "permissions"],
   "warning": ["file", "line", "text"],

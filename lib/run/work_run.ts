@@ -27,21 +27,17 @@ export function endingRun(
   options: RunOptions & { readonly file?: string },
   work: (run: Run) => Promise<RunEnd>,
 ): AsyncIterable<RunEvent> {
-  return { [Symbol.asyncIterator]: () => begin(kind, options, work) };
-}
-
-function begin(
-  kind: RunKind,
-  options: RunOptions & { readonly file?: string },
-  work: (run: Run) => Promise<RunEnd>,
-): AsyncIterator<RunEvent> {
-  const run = new Run(options);
-  run.start(kind, options.file);
-  work(run)
-    .catch((error) => endOfThrown(error, run))
-    .then((end) => run.end(end))
-    .catch((error) => run.events.fail(error));
-  return run.events;
+  return {
+    [Symbol.asyncIterator]() {
+      const run = new Run(options);
+      run.start(kind, options.file);
+      work(run)
+        .catch((error) => endOfThrown(error, run))
+        .then((end) => run.end(end))
+        .catch((error) => run.events.fail(error));
+      return run.events;
+    },
+  };
 }
 
 /** How a run ends whose work threw: whoever interrupts it makes everything in it throw. */

@@ -1,5 +1,5 @@
 import { Channel, eachUntilAborted, linkedSignal } from "../core/core.ts";
-import { Scheduler } from "./scheduler.ts";
+import { createScheduler } from "./scheduler.ts";
 import type { NodeOutcome, ScheduleNode, ScheduleOptions } from "./scheduler.ts";
 
 /**
@@ -43,7 +43,7 @@ function start<Result>(
   const outcomes = new Channel<NodeOutcome<Result>>({ onReturn: () => left.abort() });
   const linked = linkedSignal([options.signal, left.signal]);
   const { signal } = linked;
-  const scheduler = new Scheduler<Result>({ onOutcome: (outcome) => outcomes.push(outcome) }, {
+  const scheduler = createScheduler<Result>({ onOutcome: (outcome) => outcomes.push(outcome) }, {
     ...options,
     signal,
   });

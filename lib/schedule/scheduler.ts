@@ -74,106 +74,103 @@ interface Task<Result> {
   controller?: AbortController;
 }
 
+/** A graph that runs while it grows. */
+export interface Scheduler<Result = unknown> {
+  /** All outcomes are told, after `close` or an abort. */
+  readonly isDone: boolean;
+  /** Resolves when it {@linkcode isDone}. */
+  readonly done: Promise<void>;
+  /** @throws {TypeError} for an id that was added before, and after `close`. */
+  add(node: ScheduleNode<Result>): void;
+  /** Adds a node that can only fail: it waits for nothing and takes no place. @throws {TypeError} as `add` does. */
+  addFailed(id: string, error: unknown): void;
+  /** Nothing more will be added: what waits for a node that never came, or for itself, is skipped. */
+  close(): void;
+}
+
 /**
  * Runs a graph that grows while it runs (calls.md 5 and 7). A node starts the moment its last dependency has succeeded; each
  * ends in exactly one outcome, whatever happens. Cost: O(V + E); no node makes it look at all the others.
  */
-export class Scheduler<Result = unknown> {
-  readonly #listener: ScheduleListener<Result>;
-  readonly #timeoutMs: number;
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onAbort = (): void => this.#abort();
-  readonly #tasks = new Map<string, Task<Result>>();
+export function createScheduler<Result = unknown>(
+  listener: ScheduleListener<Result>,
+  options: ScheduleOptions = {},
+): Scheduler<Result> {
+  const tasks = new Map<string, Task<Result>>();
   /** Who waits for an id that was not added yet. */
-  readonly #awaited = new Map<string, Task<Result>[]>();
-  readonly #queue: ReadyQueue<Result>;
+  const awaited = new Map<string, Task<Result>[]>();
   /** When the time of each running task is over. The alarm rings for the first of them: they are no more than may run at once. */
-  readonly #dueAt = new Map<Task<Result>, number>();
-  #alarm = new AbortController();
-  #alarmAt = Infinity;
-  readonly #whenDone = Promise.withResolvers<void>();
-  #open = 0;
-  #closed = false;
-  #aborted = false;
-  #draining = false;
+  const dueAt = new Map<Task<Result>, number>();
+  let alarm = new AbortController();
+  let alarmAt = Infinity;
+  const whenDone = Promise.withResolvers<void>();
+  let open = 0;
+  let isClosed = false;
+  let isAborted = false;
+  let isDraining = false;
+  const timeoutMs = atLeast("timeoutMs", options.timeoutMs ?? 60_000, 0);
+  const { clock = systemClock, signal } = options;
+  const queue = readyQueue<Result>(atLeast("concurrency", options.concurrency ?? 16, 1));
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
 
-  constructor(listener: ScheduleListener<Result>, options: ScheduleOptions = {}) {
-    this.#listener = listener;
-    this.#timeoutMs = atLeast("timeoutMs", options.timeoutMs ?? 60_000, 0);
-    this.#clock = options.clock ?? systemClock;
-    this.#queue = new ReadyQueue(atLeast("concurrency", options.concurrency ?? 16, 1));
-    this.#signal = options.signal;
-    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
-    if (this.#signal?.aborted) this.#abort();
+  function isDone(): boolean {
+    return isClosed && open === 0;
   }
 
-  /** All outcomes are told, after `close` or an abort. */
-  get isDone(): boolean {
-    return this.#closed && this.#open === 0;
+  function add(node: ScheduleNode<Result>): void {
+    const task = register(node);
+    if (isAborted) return skip(task, ABORTED);
+    const failed = link(task);
+    if (failed !== undefined) skip(task, dependsOn(rootOf(failed)), rootOf(failed));
+    adopt(task);
+    if (failed === undefined && task.missing === 0) enqueue(task);
+    drain();
   }
 
-  /** Resolves when it {@linkcode isDone}. */
-  get done(): Promise<void> {
-    return this.#whenDone.promise;
+  function addFailed(id: string, error: unknown): void {
+    const task = register({ id, run: () => Promise.reject(error) });
+    if (isAborted) return skip(task, ABORTED);
+    fail(task, { error, cause: "thrown" });
+    adopt(task);
   }
 
-  /** @throws {TypeError} for an id that was added before, and after `close`. */
-  add(node: ScheduleNode<Result>): void {
-    const task = this.#register(node);
-    if (this.#aborted) return this.#skip(task, ABORTED);
-    const failed = this.#link(task);
-    if (failed !== undefined) this.#skip(task, dependsOn(rootOf(failed)), rootOf(failed));
-    this.#adopt(task);
-    if (failed === undefined && task.missing === 0) this.#enqueue(task);
-    this.#drain();
-  }
-
-  /** Adds a node that can only fail: it waits for nothing and takes no place. @throws {TypeError} as `add` does. */
-  addFailed(id: string, error: unknown): void {
-    const task = this.#register({ id, run: () => Promise.reject(error) });
-    if (this.#aborted) return this.#skip(task, ABORTED);
-    this.#fail(task, { error, cause: "thrown" });
-    this.#adopt(task);
-  }
-
-  /** Nothing more will be added: what waits for a node that never came, or for itself, is skipped. */
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    if (this.#open > 0) this.#skipCycles();
-    for (const [id, waiting] of this.#awaited) {
+  function close(): void {
+    if (isClosed) return;
+    isClosed = true;
+    if (open > 0) skipCycles();
+    for (const [id, waiting] of awaited) {
       for (const task of waiting) {
         if (hasEnded(task)) continue;
-        this.#skip(task, `Skipped: depends on "${id}", which was never called`);
-        this.#skipDependents(task);
+        skip(task, `Skipped: depends on "${id}", which was never called`);
+        skipDependents(task);
       }
     }
-    this.#awaited.clear();
-    this.#goOn();
+    awaited.clear();
+    goOn();
   }
 
-  #register(node: ScheduleNode<Result>): Task<Result> {
-    if (this.#closed && !this.#aborted) {
+  function register(node: ScheduleNode<Result>): Task<Result> {
+    if (isClosed && !isAborted) {
       throw new TypeError(`Cannot add node "${node.id}": the schedule is closed`);
     }
-    if (this.#tasks.has(node.id)) throw new TypeError(`Cannot add node "${node.id}": it was added before`);
+    if (tasks.has(node.id)) throw new TypeError(`Cannot add node "${node.id}": it was added before`);
     if (node.group !== undefined) atLeast(`group "${node.group.key}": limit`, node.group.limit, 1);
     if (node.timeoutMs !== undefined) atLeast(`node "${node.id}": timeoutMs`, node.timeoutMs, 0);
     const task: Task<Result> = { node, state: "waiting", missing: 0, dependents: [] };
-    this.#tasks.set(node.id, task);
-    this.#open++;
+    tasks.set(node.id, task);
+    open++;
     return task;
   }
 
   /** Notes for each dependency that this task waits; gives the first one that can never succeed. */
-  #link(task: Task<Result>): Task<Result> | undefined {
+  function link(task: Task<Result>): Task<Result> | undefined {
     for (const id of task.node.dependencies ?? []) {
-      const other = this.#tasks.get(id);
+      const other = tasks.get(id);
       if (other?.state === "done") continue;
       if (other !== undefined && hasEnded(other)) return other;
-      const waiting = other?.dependents ?? this.#awaited.get(id);
-      if (waiting === undefined) this.#awaited.set(id, [task]);
+      const waiting = other?.dependents ?? awaited.get(id);
+      if (waiting === undefined) awaited.set(id, [task]);
       else waiting.push(task);
       task.missing++;
     }
@@ -181,181 +178,194 @@ export class Scheduler<Result = unknown> {
   }
 
   /** Takes over those who waited for this id; when it has ended already, they end with it. */
-  #adopt(task: Task<Result>): void {
-    const waiting = this.#awaited.get(task.node.id);
+  function adopt(task: Task<Result>): void {
+    const waiting = awaited.get(task.node.id);
     if (waiting === undefined) return;
-    this.#awaited.delete(task.node.id);
+    awaited.delete(task.node.id);
     task.dependents = [...task.dependents, ...waiting];
-    if (hasEnded(task)) this.#skipDependents(task);
+    if (hasEnded(task)) skipDependents(task);
   }
 
-  #enqueue(task: Task<Result>): void {
+  function enqueue(task: Task<Result>): void {
     task.state = "ready";
-    this.#queue.push(task);
+    queue.push(task);
   }
 
   /** Starts what may start. Not re-entrant: a node that ends at once makes others ready for this same loop. */
-  #drain(): void {
-    if (this.#draining) return;
-    this.#draining = true;
+  function drain(): void {
+    if (isDraining) return;
+    isDraining = true;
     try {
-      for (let task = this.#queue.take(); task !== undefined; task = this.#queue.take()) {
-        if (task.state === "ready") this.#start(task);
+      for (let task = queue.take(); task !== undefined; task = queue.take()) {
+        if (task.state === "ready") start(task);
       }
     } finally {
-      this.#draining = false;
+      isDraining = false;
     }
   }
 
-  #start(task: Task<Result>): void {
+  function start(task: Task<Result>): void {
     const { node } = task;
     const { signal } = task.controller = new AbortController();
     let begun: Promise<unknown> | undefined;
     task.state = "running";
-    this.#listener.onStart?.(node.id);
+    listener.onStart?.(node.id);
     try {
       const result = node.run({
         signal,
-        dependency: (id) => node.dependencies?.includes(id) ? this.#tasks.get(id)?.result : undefined,
+        dependency: (id) => node.dependencies?.includes(id) ? tasks.get(id)?.result : undefined,
         countFrom: (given) => begun = given,
       });
-      if (!isPromise(result)) return this.#settle(task, () => this.#succeed(task, result));
-      const watch = (): void => this.#watch(task);
+      if (!isPromise(result)) return settle(task, () => succeed(task, result));
+      const watch = (): void => watchTime(task);
       if (begun === undefined) watch();
       else begun.then(watch, watch);
       result.then(
-        (value) => this.#settle(task, () => this.#succeed(task, value)),
-        (error) => this.#settle(task, () => this.#fail(task, { error, cause: "thrown" })),
+        (value) => settle(task, () => succeed(task, value)),
+        (error) => settle(task, () => fail(task, { error, cause: "thrown" })),
       );
     } catch (error) {
-      this.#settle(task, () => this.#fail(task, { error, cause: "thrown" }));
+      settle(task, () => fail(task, { error, cause: "thrown" }));
     }
   }
 
   /** A node that was given up meanwhile is no longer listened to. */
-  #settle(task: Task<Result>, settle: () => void): void {
+  function settle(task: Task<Result>, how: () => void): void {
     if (task.state !== "running") return;
-    settle();
-    this.#goOn();
+    how();
+    goOn();
   }
 
-  #watch(task: Task<Result>): void {
+  function watchTime(task: Task<Result>): void {
     if (task.state !== "running") return;
-    const at = this.#clock.now() + (task.node.timeoutMs ?? this.#timeoutMs);
-    this.#dueAt.set(task, at);
-    if (at < this.#alarmAt) this.#setAlarm(at);
+    const at = clock.now() + (task.node.timeoutMs ?? timeoutMs);
+    dueAt.set(task, at);
+    if (at < alarmAt) setAlarm(at);
   }
 
-  #setAlarm(at: number): void {
-    this.#alarm.abort();
-    const { signal } = this.#alarm = new AbortController();
-    this.#alarmAt = at;
-    this.#clock.sleep(at - this.#clock.now(), signal).then(() => this.#ring(), () => undefined);
+  function setAlarm(at: number): void {
+    alarm.abort();
+    const { signal } = alarm = new AbortController();
+    alarmAt = at;
+    clock.sleep(at - clock.now(), signal).then(ring, () => undefined);
   }
 
-  #ring(): void {
-    const now = this.#clock.now();
+  function ring(): void {
+    const now = clock.now();
     let next = Infinity;
-    for (const [task, at] of this.#dueAt) {
+    for (const [task, at] of dueAt) {
       if (at > now) next = Math.min(next, at);
-      else this.#timeOut(task);
+      else timeOut(task);
     }
-    this.#alarmAt = Infinity;
-    if (this.#dueAt.size > 0 && next < Infinity) this.#setAlarm(next);
-    this.#goOn();
+    alarmAt = Infinity;
+    if (dueAt.size > 0 && next < Infinity) setAlarm(next);
+    goOn();
   }
 
-  #timeOut(task: Task<Result>): void {
+  function timeOut(task: Task<Result>): void {
     const { node, controller } = task;
-    const error = new DOMException(`Timed out after ${node.timeoutMs ?? this.#timeoutMs} ms`, "TimeoutError");
-    this.#fail(task, { error, cause: "timeout" });
+    const error = new DOMException(`Timed out after ${node.timeoutMs ?? timeoutMs} ms`, "TimeoutError");
+    fail(task, { error, cause: "timeout" });
     controller?.abort(error);
   }
 
-  #goOn(): void {
-    this.#drain();
-    this.#maybeDone();
+  function goOn(): void {
+    drain();
+    maybeDone();
   }
 
-  #succeed(task: Task<Result>, result: Result): void {
+  function succeed(task: Task<Result>, result: Result): void {
     task.result = result;
-    this.#end(task, "done", { id: task.node.id, status: "result", result });
+    end(task, "done", { id: task.node.id, status: "result", result });
     for (const other of task.dependents) {
-      if (--other.missing === 0 && other.state === "waiting") this.#enqueue(other);
+      if (--other.missing === 0 && other.state === "waiting") enqueue(other);
     }
   }
 
-  #fail(task: Task<Result>, failure: { error: unknown; cause: "thrown" | "timeout" | "abort" }): void {
-    this.#end(task, "failed", { id: task.node.id, status: "error", ...failure });
-    if (!this.#aborted) this.#skipDependents(task);
+  function fail(
+    task: Task<Result>,
+    failure: { error: unknown; cause: "thrown" | "timeout" | "abort" },
+  ): void {
+    end(task, "failed", { id: task.node.id, status: "error", ...failure });
+    if (!isAborted) skipDependents(task);
   }
 
-  #skip(task: Task<Result>, reason: string, root?: Task<Result>): void {
+  function skip(task: Task<Result>, reason: string, root?: Task<Result>): void {
     task.root = root;
-    this.#end(task, "skipped", { id: task.node.id, status: "skip", reason });
+    end(task, "skipped", { id: task.node.id, status: "skip", reason });
   }
 
   /** All that hang off a node that ended without a result, at any distance, name the first of that chain. */
-  #skipDependents(first: Task<Result>): void {
-    const open = [first];
+  function skipDependents(first: Task<Result>): void {
+    const chain = [first];
     const root = rootOf(first);
     const reason = dependsOn(root);
-    for (let task = open.pop(); task !== undefined; task = open.pop()) {
+    for (let task = chain.pop(); task !== undefined; task = chain.pop()) {
       for (const other of task.dependents) {
         if (hasEnded(other)) continue;
-        this.#skip(other, reason, root);
-        open.push(other);
+        skip(other, reason, root);
+        chain.push(other);
       }
     }
   }
 
-  #end(task: Task<Result>, state: "done" | "failed" | "skipped", outcome: NodeOutcome<Result>): void {
-    if (task.state === "running") this.#queue.release(task.node);
+  function end(task: Task<Result>, state: "done" | "failed" | "skipped", outcome: NodeOutcome<Result>): void {
+    if (task.state === "running") queue.release(task.node);
     task.state = state;
-    this.#dueAt.delete(task);
+    dueAt.delete(task);
     task.controller = undefined; // what listens there is not kept for as long as the run lasts
-    this.#open--;
-    this.#listener.onOutcome(outcome);
+    open--;
+    listener.onOutcome(outcome);
   }
 
   /** When the stream has ended, what still waits for something that does not run waits for a cycle. */
-  #skipCycles(): void {
-    const waiting = [...this.#tasks.values()].filter((task) => task.state === "waiting");
+  function skipCycles(): void {
+    const waiting = [...tasks.values()].filter((task) => task.state === "waiting");
     if (waiting.length === 0) return;
     const indexOf = new Map(waiting.map((task, index) => [task.node.id, index]));
     const edges = waiting.map(({ node }) => (node.dependencies ?? []).flatMap((id) => indexOf.get(id) ?? []));
     const cycles = cyclesOf(edges, (index) => waiting[index]?.node.id ?? "");
     cycles.forEach((cycle, index) => {
       const task = waiting[index];
-      if (cycle !== undefined && task !== undefined) this.#skip(task, `Skipped: depends on itself: ${cycle}`);
+      if (cycle !== undefined && task !== undefined) skip(task, `Skipped: depends on itself: ${cycle}`);
     });
     cycles.forEach((cycle, index) => {
       const task = waiting[index];
-      if (cycle !== undefined && task !== undefined) this.#skipDependents(task);
+      if (cycle !== undefined && task !== undefined) skipDependents(task);
     });
   }
 
-  #abort(): void {
-    if (this.#aborted || (this.#closed && this.#open === 0)) return;
-    this.#aborted = this.#closed = true;
-    this.#queue.clear();
-    const error = this.#signal?.reason ?? new DOMException("The run was aborted", "AbortError");
-    for (const task of this.#tasks.values()) {
+  function abort(): void {
+    if (isAborted || (isClosed && open === 0)) return;
+    isAborted = isClosed = true;
+    queue.clear();
+    const error = signal?.reason ?? new DOMException("The run was aborted", "AbortError");
+    for (const task of tasks.values()) {
       if (task.state === "running") {
         const { controller } = task;
-        this.#fail(task, { error, cause: "abort" });
+        fail(task, { error, cause: "abort" });
         controller?.abort(error);
-      } else if (!hasEnded(task)) this.#skip(task, ABORTED);
+      } else if (!hasEnded(task)) skip(task, ABORTED);
     }
-    this.#maybeDone();
+    maybeDone();
   }
 
-  #maybeDone(): void {
-    if (!this.isDone) return;
-    this.#alarm.abort();
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#whenDone.resolve();
+  function maybeDone(): void {
+    if (!isDone()) return;
+    alarm.abort();
+    signal?.removeEventListener("abort", abort);
+    whenDone.resolve();
   }
+
+  return {
+    get isDone() {
+      return isDone();
+    },
+    done: whenDone.promise,
+    add,
+    addFailed,
+    close,
+  };
 }
 
 function hasEnded<Result>({ state }: Task<Result>): boolean {
@@ -394,69 +404,64 @@ interface GroupState<Result> {
  * Who starts next (calls.md 7): nodes start in the order in which they became ready. One held up only by its group is
  * overtaken; one held up by being exclusive or by the limit of the run is not, and what came after it waits behind it.
  */
-class ReadyQueue<Result> {
-  readonly #limit: number;
-  readonly #groups = new Map<string, GroupState<Result>>();
+function readyQueue<Result>(limit: number) {
+  const groups = new Map<string, GroupState<Result>>();
   /** Groups that have a free place again and somebody waiting for it. */
-  #freed: GroupState<Result>[] = [];
-  #line = new Line<Task<Result>>();
-  #parkedCount = 0;
-  #running = 0;
-  #exclusiveRuns = false;
+  let freed: GroupState<Result>[] = [];
+  let line = new Line<Task<Result>>();
+  let parkedCount = 0;
+  let running = 0;
+  let exclusiveRuns = false;
 
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  push(task: Task<Result>): void {
-    this.#line.push(task);
+  function push(task: Task<Result>): void {
+    line.push(task);
   }
 
   /** The next one that may start, which counts as running from now on; undefined when nobody may. */
-  take(): Task<Result> | undefined {
-    if (this.#exclusiveRuns || this.#running >= this.#limit) return undefined;
-    const overtaken = this.#takeFreed();
-    if (overtaken !== undefined) return this.#started(overtaken);
-    for (let task = this.#line.first; task !== undefined; task = this.#line.first) {
-      if (task.node.exclusive && this.#running > 0) return undefined;
-      this.#line.shift();
-      const group = this.#groupOf(task.node);
-      if (group === undefined || hasPlace(group, task)) return this.#started(task);
-      group.parked.push({ task, order: this.#parkedCount++ });
+  function take(): Task<Result> | undefined {
+    if (exclusiveRuns || running >= limit) return undefined;
+    const overtaken = takeFreed();
+    if (overtaken !== undefined) return started(overtaken);
+    for (let task = line.first; task !== undefined; task = line.first) {
+      if (task.node.exclusive && running > 0) return undefined;
+      line.shift();
+      const group = groupOf(task.node);
+      if (group === undefined || hasPlace(group, task)) return started(task);
+      group.parked.push({ task, order: parkedCount++ });
     }
     return undefined;
   }
 
   /** One that was taken has ended. */
-  release(node: ScheduleNode<Result>): void {
-    this.#running--;
-    if (node.exclusive) this.#exclusiveRuns = false;
-    const group = this.#groupOf(node);
+  function release(node: ScheduleNode<Result>): void {
+    running--;
+    if (node.exclusive) exclusiveRuns = false;
+    const group = groupOf(node);
     if (group === undefined) return;
     group.running--;
-    if (group.parked.first !== undefined) this.#freed.push(group);
+    if (group.parked.first !== undefined) freed.push(group);
   }
 
   /** Nobody waits any more. */
-  clear(): void {
-    this.#line = new Line();
-    this.#groups.clear();
-    this.#freed = [];
+  function clear(): void {
+    line = new Line();
+    groups.clear();
+    freed = [];
   }
 
-  #started(task: Task<Result>): Task<Result> {
-    this.#running++;
-    if (task.node.exclusive) this.#exclusiveRuns = true;
-    const group = this.#groupOf(task.node);
+  function started(task: Task<Result>): Task<Result> {
+    running++;
+    if (task.node.exclusive) exclusiveRuns = true;
+    const group = groupOf(task.node);
     if (group !== undefined) group.running++;
     return task;
   }
 
-  #takeFreed(): Task<Result> | undefined {
+  function takeFreed(): Task<Result> | undefined {
     const order = (group: GroupState<Result>): number => group.parked.first?.order ?? Infinity;
-    while (this.#freed.length > 0) {
-      const group = this.#freed.reduce((a, b) => order(a) <= order(b) ? a : b);
-      this.#freed.splice(this.#freed.indexOf(group), 1);
+    while (freed.length > 0) {
+      const group = freed.reduce((a, b) => order(a) <= order(b) ? a : b);
+      freed.splice(freed.indexOf(group), 1);
       const task = group.parked.first?.task;
       if (task === undefined || !hasPlace(group, task)) continue;
       group.parked.shift();
@@ -465,12 +470,14 @@ class ReadyQueue<Result> {
     return undefined;
   }
 
-  #groupOf({ group }: ScheduleNode<Result>): GroupState<Result> | undefined {
+  function groupOf({ group }: ScheduleNode<Result>): GroupState<Result> | undefined {
     if (group === undefined) return undefined;
-    const state = this.#groups.get(group.key) ?? { running: 0, parked: new Line() };
-    this.#groups.set(group.key, state);
+    const state = groups.get(group.key) ?? { running: 0, parked: new Line() };
+    groups.set(group.key, state);
     return state;
   }
+
+  return { push, take, release, clear };
 }
 
 function hasPlace<Result>(group: GroupState<Result>, { node }: Task<Result>): boolean {

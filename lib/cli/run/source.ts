@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { decodeUtf8, FileError, nearestName, withoutByteOrderMark } from "../../core/core.ts";
+import { decodeUtf8, FileError, nearestName, oneArray, withoutByteOrderMark } from "../../core/core.ts";
 import { type FileChunks, hostFiles, openFileChunks } from "../../host/files/files.ts";
 import { realPath } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -129,7 +129,7 @@ export async function* callText(bytes: AsyncIterable<Uint8Array>, name: string):
   let offset = 0;
   let tail = new Uint8Array();
   for await (const chunk of bytes) {
-    const all = tail.length === 0 ? chunk : concat(tail, chunk);
+    const all = tail.length === 0 ? chunk : oneArray([tail, chunk], tail.length + chunk.length);
     refuseBinary(all, { offset, name });
     const decoded = decodeUtf8(all);
     const end = "wrongAt" in decoded ? decoded.wrongAt : all.length;
@@ -152,13 +152,6 @@ function mayGoOn(bytes: Uint8Array): boolean {
 
 function textFrom(text: string, offset: number): string {
   return offset === 0 ? withoutByteOrderMark(text) : text;
-}
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }
 
 function refuseBinary(

@@ -38,8 +38,7 @@ interface AcyclicGraph {
 
 /** The graph without the lines that lead back to where they came from, and with one line between two nodes at most. For small graphs. */
 export function acyclicGraph(graph: CallGraph): AcyclicGraph {
-  const below = new Map<number, GraphEdge[]>();
-  for (const edge of graph.edges) below.set(edge.from, [...below.get(edge.from) ?? [], edge]);
+  const below = Map.groupBy(graph.edges, ({ from }) => from);
   const depths = new Map<number, number | "open">();
   const kept = new Map<string, GraphEdge>();
   const visit = (node: number): number => {

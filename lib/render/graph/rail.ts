@@ -25,16 +25,13 @@ export function documentRail(
   title: string,
   { graph, rows }: { readonly graph: CallGraph; readonly rows: readonly OperationRow[] },
 ): string {
-  const below = new Map<number, { readonly to: number; readonly label: string }[]>();
-  for (const { from, to, label = "" } of graph.edges) {
-    if (graph.nodes[to]?.shape !== "file") continue;
-    const known = below.get(from);
-    if (known === undefined) below.set(from, [{ to, label }]);
-    else known.push({ to, label });
-  }
+  const below = Map.groupBy(
+    graph.edges.filter(({ to }) => graph.nodes[to]?.shape === "file"),
+    ({ from }) => from,
+  );
   const shown = new Set<number>();
   const filesOf = (node: number, depth: number): readonly Twig[] =>
-    (below.get(node) ?? []).flatMap(({ to, label }) => {
+    (below.get(node) ?? []).flatMap(({ to, label = "" }) => {
       const file = graph.nodes[to];
       if (file === undefined) return [];
       const isAgain = shown.has(to) || depth >= MAX_DEPTH;

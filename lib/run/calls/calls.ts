@@ -10,7 +10,7 @@ import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type CallEvent, CallParser } from "../../parse/calls/calls.ts";
 import { type OddMarker, OddMarkers } from "../../parse/calls/odd_markers.ts";
 import { undecided } from "../../schema/text_value.ts";
-import { CallGraph, type CallLimits } from "./graph.ts";
+import { type CallLimits, createCallGraph } from "./graph.ts";
 import { Run, type RunOptions } from "../run.ts";
 
 /** How to run calls. */
@@ -65,7 +65,7 @@ function startCalls(
   let openCall: { readonly invocationId: string; readonly line: number } | undefined;
   const { catalog, limits = {} } = options;
   const run = new Run(options);
-  const graph = new CallGraph({ run, catalog, limits });
+  const graph = createCallGraph({ run, catalog, limits });
 
   async function perform(): Promise<void> {
     let broken: string | undefined;

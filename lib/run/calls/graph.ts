@@ -13,7 +13,7 @@ import {
   type SentContext,
   whenAborted,
 } from "../../core/core.ts";
-import { type NodeContext, type NodeOutcome, Scheduler } from "../../schedule/scheduler.ts";
+import { createScheduler, type NodeContext, type NodeOutcome } from "../../schedule/scheduler.ts";
 import { CallError, callFailure, type CallOutcome, CallStep, outcomeEvent } from "./step.ts";
 import type { Containers } from "./container.ts";
 import { inStep } from "../replay/work_place.ts";
@@ -71,155 +71,148 @@ export interface CallGraphOptions {
 }
 
 /** A graph of calls that grows while it runs; every call ends in exactly one outcome. */
-export class CallGraph {
-  readonly #options: CallGraphOptions;
-  readonly #run: Run;
-  readonly #place: { readonly step?: string };
-  readonly #signal: AbortSignal;
-  #whenAborted: Promise<CallError> | undefined;
-  readonly #scheduler: Scheduler<Json>;
-  /** By id; the second call of an id is not among them. */
-  readonly #calls = new Map<string, GraphCall>();
-  readonly #written: GraphCall[] = [];
-  #refused: Map<GraphCall, CallOutcome> | undefined;
-  readonly #outcomes = new Map<string, CallOutcome>();
-  /** Of the calls that run. */
-  readonly #steps = new Map<string, CallStep>();
-  #dependedOn: Set<string> | undefined;
-  /** The placeholders that were told to stay. */
-  readonly #unfilled = new Set<string>();
-  #failures = 0;
-
-  constructor(options: CallGraphOptions) {
-    const { run, limits, step, signal = run.signal } = options;
-    this.#options = options;
-    this.#run = run;
-    this.#place = step === undefined ? {} : { step };
-    this.#signal = signal;
-    this.#scheduler = new Scheduler<Json>({ onOutcome: (outcome) => this.#onOutcome(outcome) }, {
-      ...limits,
-      clock: run.limitClock,
-      signal,
-    });
-  }
-
+export interface CallGraph {
   /** How many calls gave no result. */
-  get failures(): number {
-    return this.#failures;
-  }
-
+  readonly failures: number;
   /** The calls in written order, each with how it ended. */
-  *outcomes(): Iterable<{ readonly call: GraphCall; readonly outcome: CallOutcome }> {
-    for (const call of this.#written) {
-      const outcome = this.#refused?.get(call) ?? this.#outcomes.get(call.invocationId);
+  outcomes(): Iterable<{ readonly call: GraphCall; readonly outcome: CallOutcome }>;
+  /** The results of the calls that no other call depends on: one is the value itself, several an object by id. */
+  value(): Json | undefined;
+  /** A header was read. */
+  open(header: Omit<GraphCall, "parameters">): void;
+  /** A call that cannot be: it has an outcome, but is none of the graph. */
+  refuse(call: { readonly invocationId: string; readonly line: number }, error: string): void;
+  /** Takes a whole call. A promise only where its gadget's module has to be loaded: what comes behind it has to wait. */
+  add(call: GraphCall): undefined | Promise<void>;
+  /** Nothing more comes; a promise while not every call has its outcome. */
+  close(): undefined | Promise<void>;
+}
+
+/** A graph without calls. */
+export function createCallGraph(options: CallGraphOptions): CallGraph {
+  let abortError: Promise<CallError> | undefined;
+  /** By id; the second call of an id is not among them. */
+  const calls = new Map<string, GraphCall>();
+  const written: GraphCall[] = [];
+  let refused: Map<GraphCall, CallOutcome> | undefined;
+  const ended = new Map<string, CallOutcome>();
+  /** Of the calls that run. */
+  const steps = new Map<string, CallStep>();
+  let dependedOn: Set<string> | undefined;
+  /** The placeholders that were told to stay. */
+  const unfilled = new Set<string>();
+  let failed = 0;
+  const { run, catalog, limits, step: from, signal = run.signal, keyPrefix = "", isLiteral = false } =
+    options;
+  const of = from === undefined ? {} : { step: from };
+  const scheduler = createScheduler<Json>({ onOutcome }, {
+    ...limits,
+    clock: run.limitClock,
+    signal,
+  });
+
+  function* outcomes(): Iterable<{ readonly call: GraphCall; readonly outcome: CallOutcome }> {
+    for (const call of written) {
+      const outcome = refused?.get(call) ?? ended.get(call.invocationId);
       if (outcome !== undefined) yield { call, outcome };
     }
   }
 
-  /** The results of the calls that no other call depends on: one is the value itself, several an object by id. */
-  value(): Json | undefined {
+  function value(): Json | undefined {
     const entries: [string, Json][] = [];
-    for (const [id, outcome] of this.#outcomes) {
-      if (outcome.status === "result" && this.#dependedOn?.has(id) !== true) {
+    for (const [id, outcome] of ended) {
+      if (outcome.status === "result" && dependedOn?.has(id) !== true) {
         entries.push([id, outcome.result]);
       }
     }
     if (entries.length < 2) return entries[0]?.[1];
-    const order = new Map([...this.#calls.keys()].map((id, index) => [id, index]));
+    const order = new Map([...calls.keys()].map((id, index) => [id, index]));
     entries.sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
     return Object.fromEntries(entries);
   }
 
-  /** A header was read. */
-  open({ invocationId, gadgetName, dependencies, line }: Omit<GraphCall, "parameters">): void {
-    this.#run.emit({ type: "call-open", ...this.#place, invocationId, gadgetName, dependencies, line });
+  function open({ invocationId, gadgetName, dependencies, line }: Omit<GraphCall, "parameters">): void {
+    run.emit({ type: "call-open", ...of, invocationId, gadgetName, dependencies, line });
   }
 
-  /** A call that cannot be: it has an outcome, but is none of the graph. */
-  refuse(call: { readonly invocationId: string; readonly line: number }, error: string): void {
-    this.#failures++;
+  function refuse(call: { readonly invocationId: string; readonly line: number }, error: string): void {
+    failed++;
     const { invocationId, line } = call;
-    this.#run.emit({ type: "call-error", ...this.#place, invocationId, line, error, code: "parse" });
+    run.emit({ type: "call-error", ...of, invocationId, line, error, code: "parse" });
   }
 
-  /** Takes a whole call. A promise only where its gadget's module has to be loaded: what comes behind it has to wait. */
-  add(call: GraphCall): undefined | Promise<void> {
+  function add(call: GraphCall): undefined | Promise<void> {
     const { invocationId, dependencies, parseError } = call;
-    this.#written.push(call);
-    if (this.#calls.has(invocationId)) {
+    written.push(call);
+    if (calls.has(invocationId)) {
       const error = parseError ?? `Duplicate invocation id "${invocationId}"`;
-      (this.#refused ??= new Map()).set(call, { status: "error", failure: { error, code: "parse" } });
-      return void this.refuse(call, error);
+      (refused ??= new Map()).set(call, { status: "error", failure: { error, code: "parse" } });
+      return void refuse(call, error);
     }
-    this.#calls.set(invocationId, call);
-    for (const id of dependencies) (this.#dependedOn ??= new Set()).add(id);
+    calls.set(invocationId, call);
+    for (const id of dependencies) (dependedOn ??= new Set()).add(id);
     if (parseError !== undefined) {
-      return void this.#scheduler.addFailed(invocationId, new CallError(parseError, "parse"));
+      return void scheduler.addFailed(invocationId, new CallError(parseError, "parse"));
     }
-    const { catalog, keyPrefix = "" } = this.#options;
-    const found = findGadget(catalog, { name: call.gadgetName, run: this.#run, keyPrefix });
-    if (!(found instanceof Promise)) return void this.#schedule(call, found);
-    return Promise.race([found, this.#aborted()]).then((gadget) => this.#schedule(call, gadget));
+    const found = findGadget(catalog, { name: call.gadgetName, run, keyPrefix });
+    if (!(found instanceof Promise)) return void schedule(call, found);
+    return Promise.race([found, aborted()]).then((gadget) => schedule(call, gadget));
   }
 
-  /** Nothing more comes; a promise while not every call has its outcome. */
-  close(): undefined | Promise<void> {
-    const moment = this.#run.moment(`${this.#options.keyPrefix ?? ""}closed`); // what never came is skipped now
-    if (moment === undefined) return this.#closed();
-    return moment.catch(() => undefined).then(() => this.#closed()); // the run says why
+  function close(): undefined | Promise<void> {
+    const moment = run.moment(`${keyPrefix}closed`); // what never came is skipped now
+    if (moment === undefined) return closed();
+    return moment.catch(() => undefined).then(closed); // the run says why
   }
 
-  #closed(): undefined | Promise<void> {
-    this.#scheduler.close();
-    return this.#scheduler.isDone ? undefined : this.#scheduler.done;
+  function closed(): undefined | Promise<void> {
+    scheduler.close();
+    return scheduler.isDone ? undefined : scheduler.done;
   }
 
   /** Settles at the abort: a module that never comes does not hold it up. */
-  #aborted(): Promise<CallError> {
-    return this.#whenAborted ??= whenAborted(this.#signal).then(() =>
-      new CallError("The run was aborted", "abort")
-    );
+  function aborted(): Promise<CallError> {
+    return abortError ??= whenAborted(signal).then(() => new CallError("The run was aborted", "abort"));
   }
 
-  #schedule(call: GraphCall, gadget: AnyGadget | CallError): void {
+  function schedule(call: GraphCall, gadget: AnyGadget | CallError): void {
     const { invocationId, dependencies } = call;
-    if (gadget instanceof CallError) return this.#scheduler.addFailed(invocationId, gadget);
+    if (gadget instanceof CallError) return scheduler.addFailed(invocationId, gadget);
     const { maxConcurrent, exclusive } = gadget;
-    this.#scheduler.add({
+    scheduler.add({
       id: invocationId,
       dependencies,
-      run: (node) => this.#perform(call, gadget, node),
+      run: (node) => perform(call, gadget, node),
       group: maxConcurrent === undefined ? undefined : { key: gadget.name, limit: maxConcurrent },
       exclusive,
       timeoutMs: containedBy(gadget) === undefined ? gadget.timeoutMs : Infinity, // what runs in it has its own
     });
   }
 
-  #perform(call: GraphCall, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
-    const { keyPrefix = "", limits, isLiteral = false } = this.#options;
+  function perform(call: GraphCall, gadget: AnyGadget, node: NodeContext<Json>): Json | Promise<Json> {
     const resultOf = (id: string): Json | undefined => {
       const result = node.dependency(id);
-      return result === undefined ? this.#noResult(id, call) : result;
+      return result === undefined ? noResult(id, call) : result;
     };
     const input = isLiteral ? call.parameters : fillInput(call.parameters, resultOf, gadget);
     const key = `${keyPrefix}call:${call.invocationId}`;
-    const step = new CallStep(this.#run, {
+    const step = new CallStep(run, {
       key,
-      place: { ...this.#place, invocationId: call.invocationId, line: call.line },
+      place: { ...of, invocationId: call.invocationId, line: call.line },
       gadget,
       input,
       isContainer: containedBy(gadget) !== undefined,
     });
-    this.#steps.set(call.invocationId, step);
+    steps.set(call.invocationId, step);
     const known = step.begin({ isDeferred: isAsking(gadget) });
     if (known !== undefined) return known; // null is a result too
     const start = (onSent?: () => void): Json | Promise<Json> =>
       inStep(key, () =>
         runGadget({
-          gadget: this.#withContents(gadget, { key, node }),
+          gadget: withContents(gadget, { key, node }),
           input,
-          mask: (value) => this.#run.mask(value),
-          maskStart: (text) => this.#run.secrets?.stream().push(text) ?? text,
+          mask: (value) => run.mask(value),
+          maskStart: (text) => run.secrets?.stream().push(text) ?? text,
           maxBytes: limits?.resultBytes ?? RESULT_BYTES,
           onStart: () => step.started(),
           context: (parameters) =>
@@ -228,25 +221,25 @@ export class CallGraph {
               dependencies: call.dependencies,
               node,
               step,
-              given: { ...this.#options.given, ...(onSent && { [SENT]: onSent }) },
+              given: { ...options.given, ...(onSent && { [SENT]: onSent }) },
             }),
         }));
-    return isAsking(gadget) ? this.#permitted(gadget, node, start) : start();
+    return isAsking(gadget) ? permitted(gadget, node, start) : start();
   }
 
   /** Of calls that come behind it nothing is known, however late it runs. @throws {PlaceholderError} */
-  #noResult(id: string, call: GraphCall): undefined {
-    const other = this.#calls.get(id);
-    const isKnown = other !== undefined && this.#written.indexOf(other) <= this.#written.indexOf(call);
+  function noResult(id: string, call: GraphCall): undefined {
+    const other = calls.get(id);
+    const isKnown = other !== undefined && written.indexOf(other) <= written.indexOf(call);
     const problem = strangeResult(id, call, { isKnown });
     if (problem !== undefined) throw new PlaceholderError(problem);
     const key = `${call.invocationId} ${id}`;
-    if (this.#unfilled.has(key)) return;
-    this.#unfilled.add(key);
+    if (unfilled.has(key)) return;
+    unfilled.add(key);
     const text = `${
       call.gadgetName || "a call"
     }: {{results.${id}}} stays as it is: no call before has the id ${JSON.stringify(id)}`;
-    this.#run.emit({ type: "warning", text, ...(call.line > 0 && { line: call.line }) });
+    run.emit({ type: "warning", text, ...(call.line > 0 && { line: call.line }) });
   }
 
   /**
@@ -254,7 +247,7 @@ export class CallGraph {
    *
    * @throws {PermissionRefused}
    */
-  #permitted(
+  function permitted(
     gadget: AskingGadget,
     node: NodeContext<Json>,
     start: (onSent: () => void) => Json | Promise<Json>,
@@ -262,17 +255,17 @@ export class CallGraph {
     const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
     node.countFrom(sent);
     const begin = () => {
-      this.#run.begins();
+      run.begins();
       return start(onSent);
     };
     const asked = gadget[PERMIT]();
     if (asked === undefined) return begin();
-    const hold = this.#run.limitClock.hold();
+    const hold = run.limitClock.hold();
     return asked.finally(() => hold[Symbol.dispose]()).then(begin);
   }
 
   /** What a container stands for is done here, as a part of the run. */
-  #withContents(
+  function withContents(
     gadget: AnyGadget,
     { key, node }: { readonly key: string; readonly node: NodeContext<Json> },
   ): AnyGadget {
@@ -281,8 +274,7 @@ export class CallGraph {
     return {
       ...gadget,
       run: async (_input, { call: { parameters } }) => {
-        const run = this.#run;
-        const own = this.#options.containers?.[kind];
+        const own = options.containers?.[kind];
         const perform = own ?? (await run.containers)?.[kind];
         if (perform !== undefined) {
           return await perform({ run, keyPrefix: `${key}/`, parameters, signal: node.signal });
@@ -292,27 +284,39 @@ export class CallGraph {
     };
   }
 
-  #onOutcome(ended: NodeOutcome<Json>): void {
-    const { id } = ended;
-    const call = this.#calls.get(id);
-    const step = this.#steps.get(id);
-    this.#steps.delete(id);
+  function onOutcome(node: NodeOutcome<Json>): void {
+    const { id } = node;
+    const call = calls.get(id);
+    const step = steps.get(id);
+    steps.delete(id);
     step?.close();
-    const outcome = this.#outcomeOf(ended);
-    this.#outcomes.set(id, outcome);
-    if (outcome.status !== "result") this.#failures++;
-    const place = { ...this.#place, invocationId: id, line: call?.line ?? 0 };
-    const tell = (): void => this.#run.emit(outcomeEvent(outcome, place));
-    const isOpen = ended.status === "error" && ended.cause === "abort"; // it may be done again
+    const outcome = outcomeOf(node);
+    ended.set(id, outcome);
+    if (outcome.status !== "result") failed++;
+    const place = { ...of, invocationId: id, line: call?.line ?? 0 };
+    const tell = (): void => run.emit(outcomeEvent(outcome, place));
+    const isOpen = node.status === "error" && node.cause === "abort"; // it may be done again
     if (step === undefined || isOpen) tell();
     else step.finish(outcome, tell);
   }
 
-  #outcomeOf(ended: NodeOutcome<Json>): CallOutcome {
-    if (ended.status === "result") return { status: "result", result: ended.result };
-    if (ended.status === "skip") return { status: "skip", reason: ended.reason };
-    return { status: "error", failure: this.#run.mask(callFailure(ended.error, ended.cause)) };
+  function outcomeOf(node: NodeOutcome<Json>): CallOutcome {
+    if (node.status === "result") return { status: "result", result: node.result };
+    if (node.status === "skip") return { status: "skip", reason: node.reason };
+    return { status: "error", failure: run.mask(callFailure(node.error, node.cause)) };
   }
+
+  return {
+    get failures() {
+      return failed;
+    },
+    outcomes,
+    value,
+    open,
+    refuse,
+    add,
+    close,
+  };
 }
 
 /** What a call's context is made of. */

@@ -309,13 +309,20 @@ export class LiveConversation implements Conversation {
         }
         return this.#turnStart({ text, isFirst: true });
       case "say":
-        if (this.#isOpen) throw interruptedError();
+        if (this.#isOpen) {
+          throw new ConversationError(
+            "The last turn of this conversation was interrupted: finish it with retry() first",
+            "interrupted",
+          );
+        }
         if (this.#state?.status === "completed") throw endedError();
         this.#assertAgent();
         return this.#turnStart({ text, isFirst: isUnbegun });
       case "retry":
         if (this.#isOpen) return undefined;
-        if (this.#state?.status !== "failed") throw nothingError();
+        if (this.#state?.status !== "failed") {
+          throw new ConversationError("There is nothing to try again: the last turn was finished", "nothing");
+        }
         this.#assertAgent();
         return this.#turnStart({ text, isFirst: false });
       default:
@@ -375,17 +382,6 @@ export class LiveConversation implements Conversation {
 function assertText({ kind, text }: Wanted): void {
   if (typeof text === "string" || (text === undefined && kind !== "say")) return;
   throw new TypeError(`${kind}() takes the text of a message, found ${text === null ? "null" : typeof text}`);
-}
-
-function interruptedError(): ConversationError {
-  return new ConversationError(
-    "The last turn of this conversation was interrupted: finish it with retry() first",
-    "interrupted",
-  );
-}
-
-function nothingError(): ConversationError {
-  return new ConversationError("There is nothing to try again: the last turn was finished", "nothing");
 }
 
 // A conversation in its store: taken over for a turn, looked at, and the agent files that are kept with it.

@@ -14,7 +14,7 @@ import { writeCalls } from "../../parse/calls/write.ts";
 import { describeSchema, type ParameterInfo } from "../../schema/describe.ts";
 import { type AnswerReader, blockReader, nativeReader, textAlone } from "../turn/answer_calls.ts";
 import type { Budget, BudgetReached } from "../budget.ts";
-import { CallGraph, type CallLimits } from "../calls/graph.ts";
+import { type CallGraph, type CallLimits, createCallGraph } from "../calls/graph.ts";
 import { type ContextWindow, contextWindow } from "./context_window.ts";
 import { assistantMessage, type ModelAnswer, whyBad } from "../turn/model_answer.ts";
 import type { OutputContract } from "../turn/answer_contract.ts";
@@ -148,7 +148,7 @@ function askTurn(options: AskTurnOptions): TurnKind<AskTurnEnd> {
 
   function newGraph(): CallGraph {
     const { catalog, limits } = options;
-    return new CallGraph({
+    return createCallGraph({
       run,
       catalog,
       limits: { ...limits, concurrency: policy.parallel },

@@ -1,10 +1,9 @@
 // The tool calls of one answer to an @llm (documents.md 8). They run one after another; what goes wrong is told to the model as JSON.
 import {
   type AnyGadget,
-  isJsonObject,
   type Json,
   type JsonObject,
-  parseJson,
+  readArguments,
   type ToolCall,
   type ToolSpec,
 } from "../../core/core.ts";
@@ -66,13 +65,10 @@ function readCall(
 ): { readonly parameters: JsonObject } | { readonly refusal: string } {
   if (cut !== undefined) return { refusal: cut };
   if (!gadgets.has(name)) return { refusal: `unknown tool "${name}"` };
-  try {
-    const parameters: Json = text.trim() === "" ? {} : parseJson(text);
-    return isJsonObject(parameters) ? { parameters } : { refusal: `the arguments are not a JSON object` };
-  } catch (error) {
-    const { message } = error instanceof RangeError ? error : { message: "the arguments are not valid JSON" };
-    return { refusal: message };
-  }
+  const read = readArguments(text);
+  if ("json" in read) return { parameters: read.json };
+  if (read.wrong === "number") return { refusal: read.message };
+  return { refusal: `the arguments are not ${read.wrong === "kind" ? "a JSON object" : "valid JSON"}` };
 }
 
 function outcomeText(outcome: CallOutcome): string {

@@ -52,7 +52,7 @@ export function defineTactic<const Name extends string, Input, Result>(
       return result as Awaited<Result>; // what its own `call` gave
     },
   });
-  keepCall(tactic, definition.call.bind(definition) as TacticCall); // it gets the agents that it names
+  calls.set(tactic, definition.call.bind(definition) as TacticCall); // it gets the agents that it names
   return tactic;
 }
 
@@ -158,11 +158,6 @@ const calls = new WeakMap<Tactic, TacticCall>();
 
 /** A tactic calls another with its own signal: by that the other finds what the run lives on. */
 const hosts = new WeakMap<AbortSignal, TacticHost>();
-
-/** Keeps what a tactic does. */
-function keepCall(tactic: Tactic, call: TacticCall): void {
-  calls.set(tactic, call);
-}
 
 /**
  * Runs a tactic on a host.

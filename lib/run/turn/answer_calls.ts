@@ -1,6 +1,6 @@
 // The calls of one answer of a model, whichever way it writes them: blocks in its text, or the provider's own calls. Both come in as
 // they are written and go to one graph.
-import { isJsonObject, type Json, messageOf, parseJson, type ToolCall } from "../../core/core.ts";
+import { readArguments, type ToolCall } from "../../core/core.ts";
 import type { Markers } from "../../parse/calls/header.ts";
 import { type CallEvent, CallParser } from "../../parse/calls/calls.ts";
 import { undecided } from "../../schema/text_value.ts";
@@ -147,23 +147,13 @@ function refused(events: readonly CallEvent[], cutOff: string): readonly CallEve
 }
 
 function nativeCall({ id, name, arguments: text, cut }: ToolCall): GraphCall {
-  const read = cut === undefined ? argumentsOf(text) : { problem: cut };
   const base = { invocationId: id, gadgetName: name, dependencies: [], line: 0 };
-  return "problem" in read
-    ? { ...base, parameters: {}, parseError: read.problem }
-    : { ...base, parameters: read.value };
-}
-
-function argumentsOf(
-  text: string,
-): { readonly value: Readonly<Record<string, Json>> } | { readonly problem: string } {
-  if (text.trim() === "") return { value: {} };
-  try {
-    const value = parseJson(text);
-    if (isJsonObject(value)) return { value };
-    return { problem: `The arguments must be a JSON object, found ${text.slice(0, 200)}` };
-  } catch (error) {
-    const what = error instanceof RangeError ? "cannot be read" : "are not valid JSON";
-    return { problem: `The arguments ${what} (${messageOf(error)}): ${text.slice(0, 200)}` };
-  }
+  if (cut !== undefined) return { ...base, parameters: {}, parseError: cut };
+  const read = readArguments(text);
+  if ("json" in read) return { ...base, parameters: read.json };
+  const { wrong, message } = read;
+  const what = wrong === "kind"
+    ? "must be a JSON object, found"
+    : `${wrong === "number" ? "cannot be read" : "are not valid JSON"} (${message}):`;
+  return { ...base, parameters: {}, parseError: `The arguments ${what} ${text.slice(0, 200)}` };
 }

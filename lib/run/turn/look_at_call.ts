@@ -3,13 +3,11 @@ import {
   type AnyGadget,
   argumentsOf,
   canonicalJson,
-  isJsonObject,
   isStandardSchema,
-  type Json,
   type JsonObject,
   messageOf,
   orAborted,
-  parseJson,
+  readArguments,
   type ToolCall,
 } from "../../core/core.ts";
 import { type CheckedValue, checkValue, issueLines } from "../../prompt/check_value.ts";
@@ -79,16 +77,21 @@ export async function lookAtCall(
 }
 
 function argumentsIn(text: string): { readonly json: JsonObject } | { readonly problem: string } {
-  let json: Json;
-  try {
-    json = text.trim() === "" ? {} : parseJson(text);
-  } catch (error) {
-    const isNumber = error instanceof RangeError;
-    return { problem: isNumber ? `cannot be read: ${error.message}` : `are not valid JSON: ${text}` };
+  const read = readArguments(text);
+  if ("json" in read) {
+    const { problem } = measure(read.json);
+    return problem === undefined ? read : { problem: `cannot be read: ${problem}` };
   }
-  const { problem } = measure(json);
-  if (problem !== undefined) return { problem: `cannot be read: ${problem}` };
-  return isJsonObject(json) ? { json } : { problem: "must be a JSON object" };
+  switch (read.wrong) {
+    case "number":
+      return { problem: `cannot be read: ${read.message}` };
+    case "syntax":
+      return { problem: `are not valid JSON: ${text}` };
+    case "kind":
+      return { problem: "must be a JSON object" };
+    default:
+      return read.wrong satisfies never;
+  }
 }
 
 /** @throws the signal's reason */

@@ -22,7 +22,7 @@ import { escapeLines } from "../../parse/calls/write.ts";
 import { display } from "../../prompt/value_text.ts";
 import { shown } from "../../schema/issue.ts";
 import type { AgentCall } from "../agent/call_state.ts";
-import { CallGraph, type CallGraphOptions, type CallLimits } from "../calls/graph.ts";
+import { type CallGraphOptions, type CallLimits, createCallGraph } from "../calls/graph.ts";
 import type { CallOutcome } from "../calls/step.ts";
 import { lookAtCall, type LookedCall, markedText, type RunnableCall } from "./look_at_call.ts";
 import type { Run } from "../run.ts";
@@ -84,7 +84,7 @@ export async function callOutcomes(
     & Pick<ToolRoundOptions, "signal" | "keyPrefix">
     & { readonly gadgets: ReadonlyMap<string, AnyGadget> },
 ): Promise<ReadonlyMap<string, CallOutcome>> {
-  const graph = new CallGraph({
+  const graph = createCallGraph({
     run,
     signal,
     keyPrefix,
