@@ -19,7 +19,7 @@ import {
 } from "../../project/project.ts";
 import type { Approvals } from "../../run/approvals.ts";
 import type { RunOptions } from "../../run/run.ts";
-import type { PromptCallsOptions } from "./containers.ts";
+import { containersOf, type PromptCallsOptions } from "./containers.ts";
 import type { DocumentResults } from "../kinds/document/ready.ts";
 import type { RunShows } from "../service.ts";
 
@@ -99,6 +99,36 @@ export function promptsAt(
   accepted: boolean,
 ): PromptCallsOptions["place"] {
   return prompts ?? (() => ({ project, grants, accepted }));
+}
+
+/** What there is for a run whose project was opened. */
+export interface OpenedRun extends Pick<OpenedCatalog, "catalog"> {
+  readonly world?: OpenedCatalog["world"];
+  /** Asks about what no flag allows; undefined: nobody. */
+  readonly approvals: Approvals | undefined;
+  readonly signal: AbortSignal;
+  /** Where the prompts are that its calls may ask. */
+  readonly prompts: PromptCallsOptions["place"];
+}
+
+/** What there is, by what was opened. */
+export function openedRun(at: StartPlace, { catalog, world, projectAccepted }: typeof RECORDED): OpenedRun {
+  const { approvals } = at.around;
+  return { catalog, world, approvals, signal: signalAt(at), prompts: promptsAt(at, projectAccepted) };
+}
+
+/** The same for its engine. @param asked what the prompts and documents that its calls may run are run with */
+export function engineOptions(
+  { catalog, world, approvals, signal, prompts: place }: OpenedRun,
+  asked: Omit<PromptCallsOptions, "place" | "catalog" | "world" | "canAsk">,
+): Pick<OpenedRun, "signal" | "approvals"> & Pick<RunOptions, "clock" | "containers"> {
+  const canAsk = approvals !== undefined;
+  return {
+    signal,
+    approvals,
+    clock: world?.clock,
+    containers: containersOf({ place, catalog, world, canAsk, ...asked }),
+  };
 }
 
 /** What ends the run. */

@@ -11,7 +11,6 @@ import { calledNames, type Markers } from "../../../parse/calls/header.ts";
 import type { Budget } from "../../../run/budget.ts";
 import type { CallLimits } from "../../../run/calls/graph.ts";
 import { runCalls } from "../../../run/calls/calls.ts";
-import { containersOf } from "../../start/containers.ts";
 import { limitsOf, wishedBudget } from "../../input/budget.ts";
 import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
@@ -19,11 +18,11 @@ import type { NamedAs } from "../../input/prompt_input.ts";
 import { fileInProject } from "../../project_files.ts";
 import {
   type BegunRun,
+  engineOptions,
   openedCatalog,
-  promptsAt,
+  openedRun,
   type ReadyRun,
   RECORDED,
-  signalAt,
   type StartPlace,
 } from "../../start/ready_run.ts";
 import type { FileWish } from "../kind.ts";
@@ -129,7 +128,7 @@ export async function again({ run }: BegunRun, at: StartPlace): Promise<ReadyRun
 
 function performable(
   { name, isReadOnce, text }: CallsSource & { readonly isReadOnce: boolean },
-  { start, input, markers, limits, opened: { catalog, world, projectAccepted } }: {
+  { start, input, markers, limits, opened }: {
     readonly start: ReadyRun["start"];
     /** What the run has kept of itself. */
     readonly input: JsonObject;
@@ -139,27 +138,17 @@ function performable(
   },
   at: StartPlace,
 ): ReadyRun {
-  const { approvals } = at.around;
+  const { catalog } = opened;
+  const budget = input.budget === undefined ? undefined : budgetFrom(input.budget);
   return {
     start,
     shows: { marker: markers.start },
     events: (keeping) =>
       runCalls(text, {
+        ...engineOptions(openedRun(at, opened), { limits, budget, modelName: textFrom(input.model) }),
         catalog,
-        clock: world?.clock,
-        approvals,
-        signal: signalAt(at),
         markers,
         limits,
-        containers: containersOf({
-          place: promptsAt(at, projectAccepted),
-          catalog,
-          limits,
-          world,
-          canAsk: approvals !== undefined,
-          modelName: textFrom(input.model),
-          budget: input.budget === undefined ? undefined : budgetFrom(input.budget),
-        }),
         file: name,
         isReadOnce,
         ...keeping,

@@ -1,33 +1,23 @@
-import {
-  type Catalog,
-  EMPTY_CATALOG,
-  type Json,
-  type JsonSchema,
-  type Model,
-  objectOrEmpty,
-  toJson,
-  type World,
-} from "../../../core/core.ts";
+import { type Json, type JsonSchema, type Model, objectOrEmpty, toJson } from "../../../core/core.ts";
 import type { Markers } from "../../../parse/calls/header.ts";
 import { findModel } from "../../../project/models.ts";
 import { keepStdout } from "../../../project/trust/grants.ts";
-import type { Approvals } from "../../../run/approvals.ts";
 import type { Budget } from "../../../run/budget.ts";
 import type { CallLimits } from "../../../run/calls/graph.ts";
 import { ask, type DialogOptions } from "../../../run/dialog/dialog.ts";
 import { schemaContract } from "../../../run/turn/answer_contract.ts";
 import { silentModel } from "../../../run/turn/noted_model.ts";
-import { containersOf, type PromptCallsOptions } from "../../start/containers.ts";
 import { budgetFrom, limitsFrom, markersFrom, numberFrom, textFrom } from "../../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
 import {
   type BegunRun,
+  engineOptions,
   type Keeping,
   openedCatalog,
-  promptsAt,
+  type OpenedRun,
+  openedRun,
   type ReadyRun,
   RECORDED,
-  signalAt,
   type StartPlace,
 } from "../../start/ready_run.ts";
 import { stoppableCatalog, stoppableModel } from "../../start/stoppable.ts";
@@ -43,15 +33,8 @@ export interface OpenDialogOptions {
 }
 
 /** What a dialog is held with, whatever is kept of it. */
-export interface OpenedDialog {
+export interface OpenedDialog extends OpenedRun {
   readonly model: Model;
-  readonly catalog: Catalog;
-  readonly world?: World;
-  /** Asks about what no flag allows; undefined: nobody. */
-  readonly approvals: Approvals | undefined;
-  readonly signal: AbortSignal;
-  /** Where the prompts are that its calls may ask. */
-  readonly prompts: PromptCallsOptions["place"];
 }
 
 /** The gadgets of a dialog and its model. @throws {UsageError} for a model that is unknown, {ModelError} as `findModel` */
@@ -62,31 +45,19 @@ export async function openDialog(
   const { project, grants, around } = at;
   keepStdout(grants.flags);
   const { accepted } = around;
-  const { catalog, world, projectAccepted: isAccepted } = await openDialogCatalog(at, { tools, accepted });
+  const opened = await openDialogCatalog(at, { tools, accepted });
+  const { projectAccepted: isAccepted } = opened;
   if (typed !== undefined && name !== undefined) {
     const { flag, command } = typed;
     assertKnownModel(name, { from: modelFrom(flag), config: project.config, accepted: isAccepted, command });
   }
   const model = await findModel({ ...project, isAccepted, settings: grants.settings, name });
-  return {
-    model,
-    catalog,
-    world,
-    approvals: around.approvals,
-    signal: signalAt(at),
-    prompts: promptsAt(at, isAccepted),
-  };
+  return { ...openedRun(at, opened), model };
 }
 
 /** The same where a record answers everything. */
 export function recordedDialog({ modelId, contextTokens }: DialogInput, at: StartPlace): OpenedDialog {
-  return {
-    model: silentModel({ id: modelId, contextTokens }),
-    catalog: EMPTY_CATALOG,
-    approvals: undefined,
-    signal: signalAt(at),
-    prompts: promptsAt(at, false),
-  };
+  return { ...openedRun(at, RECORDED), model: silentModel({ id: modelId, contextTokens }) };
 }
 
 /** The gadgets that a model may be offered. Without tools no server is started, and a project that asks for nothing is not opened at all. */
@@ -135,38 +106,20 @@ export function shown({ input }: BegunRun["run"]): Pick<ReadyRun["shows"], "isJs
 
 /** The input of a dialog as its engine takes it. */
 export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOptions {
-  const { model, catalog, world, keeping, approvals, signal, turn } = means;
-  const { toolsMode, rounds, contractRetries, temperature } = input;
+  const { model, catalog, keeping, turn } = means;
+  const { toolsMode, rounds, contractRetries, temperature, limits, budget, model: modelName } = input;
   return {
+    ...engineOptions(means, { model, modelName, budget, limits, stop: turn }),
     model: turn === undefined ? model : stoppableModel(model, turn),
     catalog: turn === undefined ? catalog : stoppableCatalog(catalog, turn),
-    signal,
-    containers: containersOf({
-      place: means.prompts,
-      catalog,
-      world,
-      canAsk: approvals !== undefined,
-      model,
-      modelName: input.model,
-      budget: input.budget,
-      limits: input.limits,
-      stop: turn,
-    }),
     tools: input.tools,
     markers: input.markers,
-    limits: input.limits,
-    budget: input.budget,
-    policy: {
-      toolsMode,
-      rounds,
-      contractRetries,
-      parallel: input.limits.concurrency,
-    },
+    limits,
+    budget,
+    policy: { toolsMode, rounds, contractRetries, parallel: limits.concurrency },
     system: input.system,
     contract: input.schema && schemaContract(input.schema),
     ...(temperature === undefined ? {} : { sampling: { temperature } }),
-    clock: world?.clock,
-    approvals,
     ...keeping,
   };
 }

@@ -10,11 +10,6 @@ const OWN_KEYS = /^(inputs|limits|permissions)[ \t]*:/m;
 /** Most Markdown has nothing that could be one, and is not looked at any further. */
 const MAYBE = /^[ \t]*@[A-Za-z]|^\uFEFF?---[ \t]*$/m;
 
-/** Whether a name may be that of a document: prompts have endings of their own. */
-export function isDocumentName(name: string): boolean {
-  return /\.md$/i.test(name) && !/\.prompt\.md$/i.test(name);
-}
-
 /**
  * The document in a file; undefined where there is none: it has neither an operation, nor a line that was likely meant as one, nor a front
  * matter with `inputs`, `limits` or `permissions`, or it is no text at all.

@@ -10,8 +10,9 @@ import { readDocumentSettings } from "../../../parse/document/settings.ts";
 import { type DocumentPlace, placeGrants } from "../../../project/document/place.ts";
 import { scriptShell } from "../../../project/world.ts";
 import { readDocumentText } from "../../../run/document/files.ts";
-import { documentJson, type DocumentUses, outlineOf, usesOf } from "./outline.ts";
-import { isDocumentName, maybeDocument } from "./found.ts";
+import { documentJson, type DocumentUses, inputsJson, outlineOf, usesOf } from "./outline.ts";
+import { document } from "./document.ts";
+import { maybeDocument } from "./found.ts";
 import { walkFiles } from "../../project_files.ts";
 import type { DocumentPageJson, ListedDocument, NeedJson } from "../../look/look.ts";
 import { problemJson } from "../../check/report.ts";
@@ -20,7 +21,7 @@ import { problemJson } from "../../check/report.ts";
 export async function list(project: ProjectSettings): Promise<FileList> {
   const files = await documentsBelow(project.root);
   return {
-    files: files.map(({ input: _input, ...document }) => document),
+    files: files.map(({ input: _input, ...listed }) => listed),
     head: ["FILE", "TITLE", "INPUTS", "OPERATIONS"],
     rows: files.map(({ file, title, inputs, operations }) => [
       typedPath(file, project),
@@ -38,7 +39,7 @@ export async function list(project: ProjectSettings): Promise<FileList> {
 export async function documentsBelow(root: string): Promise<readonly ListedDocument[]> {
   const files = hostFiles({ root });
   const found: ListedDocument[] = [];
-  for (const path of await walkFiles(root, { files, isWanted: isDocumentName })) {
+  for (const path of await walkFiles(root, { files, isWanted: document.file.is })) {
     const listed = await maybeListed(path, { files, root });
     if (listed !== undefined) found.push(listed);
   }
@@ -69,11 +70,7 @@ function listedDocument(
     file,
     title,
     description,
-    inputs: inputs.map(({ name, description = null, default: value = null }) => ({
-      name,
-      description,
-      default: value,
-    })),
+    inputs: inputsJson(inputs),
     input: inputSchema(inputs),
     operations,
   };
@@ -158,18 +155,12 @@ async function documentNeeds(
 type Wanted = { readonly kind: NeedJson["kind"]; readonly of?: string };
 
 /** Reading is of the whole project without a list, which every document may do. */
-function declared({ settings: { permissions: { read, write, net, run } } }: DocumentFile): readonly Wanted[] {
-  return [
-    ...listed("read", read === true ? false : read),
-    ...listed("write", write),
-    ...listed("net", net),
-    ...listed("run", run),
-  ];
-}
-
-function listed(kind: NeedJson["kind"], wanted: boolean | readonly string[] = false): readonly Wanted[] {
-  if (typeof wanted !== "boolean") return wanted.map((of) => ({ kind, of }));
-  return wanted ? [{ kind }] : [];
+function declared({ settings: { permissions } }: DocumentFile): readonly Wanted[] {
+  return (["read", "write", "net", "run"] as const).flatMap((kind): readonly Wanted[] => {
+    const { [kind]: wanted = false } = permissions;
+    if (typeof wanted !== "boolean") return wanted.map((of) => ({ kind, of }));
+    return wanted && kind !== "read" ? [{ kind }] : [];
+  });
 }
 
 function isGranted({ kind, of }: Need, grants: DocumentGrants): Soon<boolean> {

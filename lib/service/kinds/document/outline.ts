@@ -179,7 +179,7 @@ export function documentJson(
     file: path,
     title: title ?? null,
     description: description ?? null,
-    inputs: inputsJson(inputs),
+    inputs: [...inputsJson(inputs)],
     needs: thingsJson(uses.needs, "flag"),
     permissions: toJsonObject(permissions),
     defaults: toJsonObject({ model, temperature, mode, tools }),
@@ -204,10 +204,10 @@ function thingsJson(things: readonly UsedThing[], key: string): Json {
 }
 
 /** What a document takes. */
-function inputsJson(inputs: DocumentSettings["inputs"]): Json {
-  return inputs.map((input) => ({
-    name: input.name,
-    description: input.description ?? null,
-    default: input.default ?? null,
+export function inputsJson(inputs: DocumentSettings["inputs"]): DocumentPageJson["inputs"] {
+  return inputs.map(({ name, description = null, default: value = null }) => ({
+    name,
+    description,
+    default: value,
   }));
 }

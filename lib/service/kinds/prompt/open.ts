@@ -1,5 +1,5 @@
 import type { AgentProfile } from "../../../catalog/agent_profile.ts";
-import { type Catalog, FileError, isInside, type Model, type World } from "../../../core/core.ts";
+import { type Catalog, FileError, isInside, type Model } from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { modelsByName } from "../../../project/models.ts";
 import { isProjectAccepted } from "../../../project/project.ts";
@@ -8,7 +8,6 @@ import { keepStdout } from "../../../project/trust/grants.ts";
 import { dotpromptSettings } from "../../../prompt/dotprompt/fields.ts";
 import type { AnyPrompt } from "../../../prompt/prompt.ts";
 import type { PromptRegistry } from "../../../prompt/registry.ts";
-import type { Approvals } from "../../../run/approvals.ts";
 import { type AgentDefinition, systemPromptOf } from "../../../run/agent/make_agent.ts";
 import { silentModel } from "../../../run/turn/noted_model.ts";
 import { catalogTools, offeredBy } from "../../../run/turn/offered.ts";
@@ -16,8 +15,7 @@ import { UsageError } from "../../exit_code.ts";
 import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
 import type { NamedAs } from "../../input/prompt_input.ts";
 import { openDialogCatalog } from "../dialog/start.ts";
-import { promptsAt, RECORDED, signalAt, type StartPlace } from "../../start/ready_run.ts";
-import type { PromptCallsOptions } from "../../start/containers.ts";
+import { type OpenedRun, openedRun, RECORDED, type StartPlace } from "../../start/ready_run.ts";
 import { findProfile, findPrompt, type FoundPrompt, typedProblems } from "./find.ts";
 import type { PromptRunInput } from "./run.ts";
 import { wantedModel } from "../../../host/process.ts";
@@ -43,17 +41,11 @@ export interface OpenPromptRunOptions {
 }
 
 /** A prompt or a tactic with everything that it needs to run. */
-export interface OpenedPromptRun {
+export interface OpenedPromptRun extends OpenedRun {
   readonly found: FoundPrompt;
   readonly opened: OpenedPrompts;
   /** Whether what the project says for itself counts. */
   readonly accepted: boolean;
-  readonly catalog: Catalog;
-  readonly world?: World;
-  readonly approvals: Approvals | undefined;
-  /** Where the prompts are that its calls may ask. */
-  readonly prompts: PromptCallsOptions["place"];
-  readonly signal: AbortSignal;
   /** Who is asked. */
   readonly agent: AgentDefinition;
   /** Of the prompt; for a tactic of all its agents, where one was named. */
@@ -89,7 +81,9 @@ export async function openPromptRun(
     : RECORDED;
   // The flag, the variable, the profile, the prompt's file; where none says anything, `models.default`.
   const named = wantedModel(options.model);
-  const modelName = found.kind === "tactic" ? named : named ?? profile?.model ?? promptModel(found.prompt);
+  const modelName = found.kind === "tactic"
+    ? named
+    : named ?? profile?.model ?? dotpromptSettings(found.prompt).model;
   const isAccepted = accepted || dialog.projectAccepted;
   if (named !== undefined && recorded === undefined && command !== "resume") {
     const from = modelFrom(options.model, options.as);
@@ -109,14 +103,10 @@ export async function openPromptRun(
   const isNew = recorded === undefined && command !== "resume";
   if (isNew && model !== undefined) await assertOffered(found, { catalog: dialog.catalog, model, command });
   return {
+    ...openedRun(at, { ...dialog, projectAccepted: accepted }),
     found,
     opened,
     accepted,
-    catalog: dialog.catalog,
-    world: dialog.world,
-    approvals: around.approvals,
-    prompts: promptsAt(at, accepted),
-    signal: signalAt(at),
     agent: await agentFor(found, { agent, root, isTalk: options.isTalk ?? false }),
     model,
     modelName,
@@ -148,10 +138,6 @@ async function assertOffered(
   }
 }
 
-function promptModel(prompt: AnyPrompt): string | undefined {
-  return dotpromptSettings(prompt).model;
-}
-
 /** Without a profile it is nobody in particular. A prompt that asks for it is told what the people of the project say. */
 async function agentFor(
   found: FoundPrompt,
@@ -171,14 +157,12 @@ export function profileAgent(
   { name, systemPrompt, system, limits, modelArgs }: AgentProfile,
   registry: PromptRegistry,
 ): AgentDefinition {
-  return { name, system: systemOf({ systemPrompt, system }, registry), limits, modelArgs };
-}
-
-function systemOf(
-  { systemPrompt, system }: Pick<AgentProfile, "systemPrompt" | "system">,
-  registry: PromptRegistry,
-): AnyPrompt | string {
-  return systemPrompt === null ? system ?? "" : registry.get(systemPrompt);
+  return {
+    name,
+    system: systemPrompt === null ? system ?? "" : registry.get(systemPrompt),
+    limits,
+    modelArgs,
+  };
 }
 
 /** Whoever is asked a prompt where no agent is named: nobody in particular, with what the prompt's file says of its model. */

@@ -14,12 +14,11 @@ import type { CallLimits } from "../../../run/calls/graph.ts";
 import { catalogTools } from "../../../run/turn/offered.ts";
 import type { AgentDefinition } from "../../../run/agent/make_agent.ts";
 import type { RunOptions } from "../../../run/run.ts";
-import { containersOf } from "../../start/containers.ts";
 import { ChangedError } from "../../exit_code.ts";
 import type { FoundPrompt } from "./find.ts";
 import { budgetFrom, limitsFrom, messagesFrom, numberFrom, textFrom } from "../../input/kept_input.ts";
 import { type OpenedPromptRun, profileAgent } from "./open.ts";
-import type { Keeping } from "../../start/ready_run.ts";
+import { engineOptions, type Keeping } from "../../start/ready_run.ts";
 import { stoppableGadget } from "../../start/stoppable.ts";
 import { limitsOf } from "../../input/budget.ts";
 
@@ -121,29 +120,16 @@ export interface PromptRunMeans {
 
 /** The same for the engine. */
 export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsOptions {
-  const { keeping, opened, input, turn } = means;
-  const { catalog, world, approvals, found, signal } = opened;
-  const { timeoutMs, resultBytes } = input.limits;
+  const { keeping, opened, input: { limits, budget }, turn } = means;
+  const { catalog, found, model, modelName } = opened;
+  const { timeoutMs, resultBytes } = limits;
+  const within = found.kind === "prompt" ? found.prompt.path : undefined;
   const tools = catalogTools(() => Promise.resolve(catalog));
   return {
+    ...engineOptions(opened, { model, modelName, budget, limits, within, stop: turn }),
     tools: turn === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, turn) },
-    budget: input.budget,
+    budget,
     calls: { timeoutMs, resultBytes },
-    signal,
-    containers: containersOf({
-      place: opened.prompts,
-      catalog,
-      world,
-      canAsk: approvals !== undefined,
-      model: opened.model,
-      modelName: opened.modelName,
-      budget: input.budget,
-      limits: input.limits,
-      within: found.kind === "prompt" ? found.prompt.path : undefined,
-      stop: turn,
-    }),
-    clock: world?.clock,
-    approvals,
     wake: turn,
     ...keeping,
   };
