@@ -3,7 +3,6 @@ import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import { hasColor, type Terminal } from "../host/terminal/terminal.ts";
 import { MERGE_MODES } from "../parse/document/parameters.ts";
-import { grantsNothing, NO_GRANTS, type RunGrants } from "../project/trust/grants.ts";
 import { paintFor } from "../render/cells.ts";
 import { problemFrame, problemPlainLine } from "../render/error_frame.ts";
 import { counted } from "../render/run_tally.ts";
@@ -35,13 +34,14 @@ export async function check(
   // A check calls no gadget and asks nobody: what is granted makes no difference. What gadgets say of themselves is found out in processes that
   // may do nothing.
   const grants = grantsOf({
-    ...NO_GRANTS.flags,
+    trust: [],
+    "trust-project": false,
     "allow-gadget": [],
     frozen: false,
     "trust-code": false,
     ...flags,
   });
-  const checkFlags = await flagsOf(flags, { cwd, terminal, grants });
+  const checkFlags = await flagsOf(flags, { cwd, terminal });
   const report = new CheckReport();
   await using places = new CheckPlaces({ cwd, grants, report, model: flags.model, exclude: flags.exclude });
   const named = words.length > 0 ? words : [places.rootOf(cwd)];
@@ -62,11 +62,7 @@ export async function check(
 /** What the flags say of the files. @throws {UsageError}, {FileError} */
 async function flagsOf(
   flags: ParsedCommand<typeof COMMANDS.check>["flags"],
-  { cwd, terminal, grants }: {
-    readonly cwd: string;
-    readonly terminal: Terminal;
-    readonly grants: RunGrants;
-  },
+  { cwd, terminal }: { readonly cwd: string; readonly terminal: Terminal },
 ): Promise<CheckFlags> {
   const stdin = () => stdinText(terminal, interruptible(terminal).signal);
   const { values } = await promptInput(flags, { cwd, command: "check", stdin });
@@ -74,7 +70,6 @@ async function flagsOf(
   return {
     values: textsOf(values),
     blocks: flags.block.map((block) => blockOf(block, "check")),
-    isGranting: !grantsNothing({ ...grants, flags: NO_GRANTS.flags }),
     isGiving: flags.input.length > 0 || flags["input-json"] !== undefined,
     prompt: flags.prompt,
     model: flags.model,

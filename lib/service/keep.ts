@@ -18,12 +18,12 @@ import { growingFile } from "../host/files/growing_file.ts";
 import { journalPath, runFiles } from "../host/files/journal_files.ts";
 import { hostEnv, isProcessAlive, thisProcess } from "../host/process.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
-import { fileRecorder } from "../journal/record_file.ts";
+import { fileRecorder, type ReadRecord, readRecord } from "../journal/record_file.ts";
 import { sqliteJournal } from "../journal/sqlite_journal.ts";
 import { PROVIDER_KINDS } from "../models/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
-import type { Replay } from "../run/replay/replay.ts";
+import { Replay } from "../run/replay/replay.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "../project/trust/grants.ts";
 import { runSecrets } from "../project/run_secrets.ts";
 import { projectRoot } from "../host/paths.ts";
@@ -122,6 +122,15 @@ export function continuedRun(
   return keptRun({ secrets, held: { journal, run }, isGranted: true, isLasting: true });
 }
 
+/** A record that answers a run, of which nothing is kept then. @throws {SourceError} at a line that is none of a record */
+export function answeringRecord(
+  text: string,
+  { file }: { readonly file: string },
+): ReadRecord & { readonly kept: KeptRun } {
+  const record = readRecord(text, { file });
+  return { ...record, kept: keptRun({ replay: new Replay(record.run, record.lines) }) };
+}
+
 /** A run, and the journal that is disposed of with it. */
 interface HeldRun {
   readonly run: RunJournal;
@@ -186,8 +195,9 @@ export function startRecord(
 }
 
 function keptRun(
-  { secrets, held, way = "", isGranted = false, isLasting = false, recorder, file }: {
-    readonly secrets: Secrets | undefined;
+  { secrets, held, way = "", isGranted = false, isLasting = false, recorder, file, replay }: {
+    readonly secrets?: Secrets;
+    readonly replay?: Replay;
     readonly held?: HeldRun;
     readonly way?: string;
     /** Something may be kept of what it was allowed. */
@@ -209,6 +219,7 @@ function keptRun(
       secrets,
       journal: run,
       recorder,
+      replay,
     },
     id: isLasting ? run?.id : undefined,
     way,

@@ -14,7 +14,8 @@ import { refuseFlags } from "../flags/parse.ts";
 import { saidOfPrompt } from "../run/prompt.ts";
 import { recordedRun } from "../run/record.ts";
 import { beginDialog, replayDialog } from "./dialog.ts";
-import { beginTalk, greet, holdTalk, modelTalk, performChat, profileTalk } from "./talk.ts";
+import { beginTalk, greet, holdTalk, performChat } from "./talk.ts";
+import { modelTalk, profileTalk } from "../../service/start/chat.ts";
 
 type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
 

@@ -1,15 +1,9 @@
-import type { RunEvent } from "../../core/core.ts";
 import type { Output, Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
-import type { KeptRun } from "../../service/keep.ts";
 import { isInsideCall, printable } from "../../render/shown_text.ts";
-import { agentTalk, hasContract } from "../../run/agent/prompt_run.ts";
-import { chat, type DialogSource } from "../../run/dialog/dialog.ts";
-import { asFlagsSay, promptRunOptions } from "../../service/kinds/prompt/run.ts";
+import type { RunEvent } from "../../core/core.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
-import { type DialogInput, dialogOptions, type OpenedDialog } from "../../service/kinds/dialog/start.ts";
-import type { OpenedQuestion } from "../../service/kinds/prompt/start.ts";
-import { stoppableModel } from "../../service/start/stoppable.ts";
+import type { OpenedChat } from "../../service/start/chat.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
 import { endRun, toItsEnd } from "../run/end.ts";
 import { answerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
@@ -26,7 +20,7 @@ export interface HoldTalkOptions {
   /** A record says what was said. Default false. */
   readonly isReplay?: boolean;
   /** Opens whoever is talked with, and begins or goes on. */
-  begin(around: AroundRun): Promise<Pick<ChatWork, "events" | "answers" | "kept">>;
+  begin(around: AroundRun): Promise<OpenedChat>;
 }
 
 /** Listens for Ctrl-C, and says on stderr what it does. */
@@ -86,19 +80,14 @@ export async function aroundTalk(
 }
 
 /** A conversation with everything it needs. */
-export interface ChatWork {
+export interface ChatWork extends OpenedChat {
   readonly terminal: Terminal;
   readonly flags: { readonly jsonl: boolean; readonly quiet: boolean };
   readonly cwd: string;
   readonly view: RunView;
   readonly stop: ChatStop;
-  readonly kept: KeptRun;
   /** Whoever types the messages; undefined where they come through a pipe. */
   readonly typist?: TerminalUser;
-  /** What may stand before an answer that is one. */
-  readonly answers: { readonly hasTools: boolean; readonly hasContract: boolean };
-  /** Talks with whoever answers. */
-  events(source: DialogSource): AsyncIterable<RunEvent>;
 }
 
 /** Talks until there is nothing more to say; gives the exit code. */
@@ -187,39 +176,4 @@ function lastAnswers(stdout: Output) {
   }
 
   return { event, end };
-}
-
-/** A conversation with a model. */
-export function modelTalk(
-  input: DialogInput,
-  { kept, ...dialog }: OpenedDialog & Pick<ChatWork, "kept">,
-  { stop }: Talk,
-): Pick<ChatWork, "events" | "answers" | "kept"> {
-  const options = dialogOptions(input, { ...dialog, keeping: kept.options, turn: () => stop.turn });
-  return {
-    kept,
-    answers: { hasTools: input.tools.length > 0, hasContract: false },
-    events: (source) => chat(source, options),
-  };
-}
-
-/** A chat with a profile of `orrery.yaml`. */
-export function profileTalk(
-  { opened, input, kept }: OpenedQuestion & Pick<ChatWork, "kept">,
-  { stop }: Talk,
-): Pick<ChatWork, "events" | "answers" | "kept"> {
-  const { found, agent, model } = opened;
-  if (found.kind !== "prompt" || model === undefined) throw new Error("an agent has a prompt and a model");
-  const turn = () => stop.turn;
-  const options = {
-    ...promptRunOptions({ opened, input, keeping: kept.options, turn }),
-    agent: asFlagsSay(agent, input),
-    args: input.values,
-    model: stoppableModel(model, turn, { whenStopped: "fails" }),
-  };
-  return {
-    kept,
-    answers: { hasTools: found.prompt.tools.length > 0, hasContract: hasContract(found.prompt) },
-    events: (source) => agentTalk(source, options),
-  };
 }

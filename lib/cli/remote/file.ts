@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { FileError, ProblemsError } from "../../core/core.ts";
 import { lookAt, workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
-import { NO_GRANTS } from "../../project/trust/grants.ts";
 import { errorFrame } from "../../render/error_frame.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import type { LookedFile } from "../../service/kinds/kind.ts";
@@ -41,8 +40,7 @@ export async function fileThere(client: ServerClient, word: string): Promise<Loo
     throw orNotThere(error, word, client);
   });
   const cwd = workingFolder();
-  const { signal } = new AbortController();
-  const { project } = await recordedPlace(cwd, { cwd, grants: NO_GRANTS, signal }); // its settings are there
+  const { project } = await recordedPlace(cwd, { cwd }); // its settings are there
   return { file, path: resolve(cwd, file), text, project };
 }
 

@@ -8,8 +8,9 @@ import { isAgentTalk } from "../../service/kinds/prompt/run.ts";
 import { dialogInput, openDialog } from "../../service/kinds/dialog/start.ts";
 import { sameQuestion } from "../../service/kinds/prompt/start.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { beginTalk, holdTalk, modelTalk, profileTalk, type Talk } from "../chat/talk.ts";
+import { beginTalk, holdTalk, type Talk } from "../chat/talk.ts";
 import type { App } from "../../service/app.ts";
+import { modelTalk, profileTalk } from "../../service/start/chat.ts";
 
 /** What a run goes on with. */
 export interface Going {

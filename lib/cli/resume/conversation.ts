@@ -4,7 +4,7 @@ import { FileError, type RunEvent, type RunJournal, type RunTrace } from "../../
 import { hostFiles } from "../../host/files/files.ts";
 import { ownMessages } from "../../render/turn_texts.ts";
 import { printable } from "../../render/shown_text.ts";
-import { readTurnStart } from "../../run/conversation/turn.ts";
+import { saidIn } from "../../service/talks/state.ts";
 import { EXIT } from "../../service/exit_code.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
 import { conversationInput } from "../../service/talks/agent.ts";
@@ -106,16 +106,9 @@ export function wordsSoFar(
 ): string {
   const { log, turns } = live;
   const told = ownMessages(events).map((text) => `${text}\n`);
-  const since = isInterrupted ? [...saidIn(trace(), turns + 1), ...told] : [];
+  const since = isInterrupted ? [...saidIn(trace(), turns + 1).map((text) => `> ${text}\n`), ...told] : [];
   const count = log.length + since.length;
   if (count === 0) return "";
   const heading = `${count} ${count === 1 ? "message" : "messages"} so far; the last:\n`;
   return heading + lastWords(log) + since.join("");
-}
-
-/** What the person said that began a turn. */
-function saidIn({ steps }: Pick<RunTrace, "steps">, turn: number): readonly string[] {
-  const outcome = steps.find(({ key }) => key === `turn[${turn}]`)?.outcome;
-  const { text } = outcome !== undefined && "ok" in outcome ? readTurnStart(outcome.ok) : {};
-  return text === undefined ? [] : [`> ${text}\n`];
 }

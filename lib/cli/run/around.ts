@@ -5,9 +5,8 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import type { OpenCatalogOptions } from "../../project/project.ts";
 import type { FoundSecret } from "../../service/keep.ts";
-import type { RunSurroundings } from "../../service/start/ready_run.ts";
+import { asking, type RunSurroundings } from "../../service/start/ready_run.ts";
 import type { RunView } from "./view.ts";
-import { Approvals } from "../../run/approvals.ts";
 import { workingFolder } from "../../host/paths.ts";
 import { exitProcess } from "../../host/process.ts";
 import { EXIT, InterruptedError } from "../../service/exit_code.ts";
@@ -35,7 +34,7 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
   const { terminal, stop: { signal } } = options;
   const notice = (text: string) => void view.notice(text);
   const user = await userBehind(view, options);
-  const approvals = user.canAnswer ? new Approvals(user) : undefined;
+  const { approvals, approve } = asking(user);
   const found: FoundSecret[] = [];
   const { secrets = { add: (name: string, value: string) => void found.push({ name, value }) } } = options;
   let told = Promise.resolve();
@@ -50,7 +49,7 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
       signal,
       secrets,
       log: (server, line) => void view.log(server, line),
-      approve: approvals && ((refused) => approvals.ask(refused)),
+      approve,
     },
     approvals,
     found,

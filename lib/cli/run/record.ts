@@ -2,18 +2,13 @@ import { basename, resolve } from "node:path";
 import { FileError, objectOrEmpty, ReplayError, type RunStart, SourceError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
-import { type ReadRecord, readRecord } from "../../journal/record_file.ts";
-import type { KeptRun } from "../../service/keep.ts";
-import { Replay } from "../../run/replay/replay.ts";
+import { answeringRecord } from "../../service/keep.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
 import { textFrom } from "../../service/input/kept_input.ts";
 
 /** A record, ready to answer a run. */
-export interface OpenedReplay extends ReadRecord {
-  /** Nothing is kept: every effect is answered. */
-  readonly kept: KeptRun;
-}
+export type OpenedReplay = ReturnType<typeof answeringRecord>;
 
 /** What a record is read for. */
 export interface OpenReplayOptions {
@@ -36,7 +31,8 @@ export async function openReplay(
       command,
     );
   }
-  const { run, lines } = await readReplay(file, cwd);
+  const record = await readReplay(file, cwd);
+  const { run } = record;
   if (run.kind !== kind) {
     throw new UsageError(
       `${JSON.stringify(file)} is the record of another kind of run (${run.kind}): orrery ${
@@ -45,12 +41,7 @@ export async function openReplay(
       command,
     );
   }
-  const options = { replay: new Replay(run, lines) };
-  return {
-    run,
-    lines,
-    kept: { options, id: undefined, way: "", partialRecord: undefined, close: () => undefined },
-  };
+  return record;
 }
 
 /** What the record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
@@ -58,10 +49,10 @@ export async function recordedRun(file: string, cwd: string): Promise<RunStart> 
   return (await readReplay(file, cwd)).run;
 }
 
-async function readReplay(file: string, cwd: string): Promise<ReadRecord> {
+async function readReplay(file: string, cwd: string): Promise<OpenedReplay> {
   const text = await flagFile(file, { flag: "--replay", cwd });
   try {
-    return readRecord(text, { file });
+    return answeringRecord(text, { file });
   } catch (error) {
     const isNone = error instanceof SourceError && error.hint === undefined && error.span?.line === 1;
     throw isNone ? noRecord(error) : error;

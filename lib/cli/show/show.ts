@@ -13,10 +13,9 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import { writeCalls } from "../../parse/calls/write.ts";
 import { duration, printable, printableLine, usageWords } from "../../render/shown_text.ts";
 import { table } from "../../render/cells.ts";
-import { containedBy } from "../../run/calls/gadget.ts";
 import { describeSchema, type ParameterInfo } from "../../schema/describe.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
-import { gadgetJson, loadedGadget } from "../../service/look/gadgets.ts";
+import { callTime, gadgetJson, loadedGadget } from "../../service/look/gadgets.ts";
 import { type ConversationJson, conversationJson } from "../../service/talks/state.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantWords, permissionWords, sourceWord } from "../gadget_words.ts";
@@ -146,9 +145,10 @@ function parameterTable(parameters: readonly ParameterInfo[]): string {
 }
 
 function limitWords(gadget: AnyGadget): string {
-  const { timeoutMs, maxConcurrent, exclusive } = gadget;
+  const { maxConcurrent, exclusive } = gadget;
+  const timeoutMs = callTime(gadget);
   const words = [
-    containedBy(gadget) !== undefined
+    timeoutMs === Infinity
       ? "each call as long as what runs in it"
       : `each call ${timeoutMs === undefined ? "the timeout of the run" : `at most ${duration(timeoutMs)}`}`,
     ...(maxConcurrent === undefined ? [] : [`at most ${maxConcurrent} at once`]),

@@ -16,7 +16,7 @@ import { configuredServers } from "../../project/configured_servers.ts";
 import { conversationMeans } from "../../project/conversation_means.ts";
 import { DocumentBounds } from "../../project/document/grants.ts";
 import type { DocumentPlace } from "../../project/document/place.ts";
-import { NOBODY, type RunGrants } from "../../project/trust/grants.ts";
+import { grantsNothing, NO_GRANTS, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import {
   isAcceptedHere,
   openCatalog,
@@ -36,6 +36,8 @@ export interface CheckPlace extends DocumentPlace {
   readonly world: World;
   /** For its agents. */
   readonly meets: AgentNeedsOptions;
+  /** Some flag says what may be done: then what is not granted is an error, as for a run. Else a warning. */
+  readonly isGranting: boolean;
   /** Whether a name may be that of a gadget that only a run knows: of a server. */
   isServerTool(name: string): boolean;
 }
@@ -165,6 +167,7 @@ export class CheckPlaces implements AsyncDisposable {
       accepted: true, // what a run would ask about is no mistake of a file
       canAsk: false,
       bounds: new DocumentBounds(root),
+      isGranting: !grantsNothing({ ...grants, flags: NO_GRANTS.flags }),
       isServerTool: (name: string) => servers.some((prefix) => name.startsWith(prefix)),
     };
     return { ...place, meets: this.#meets(place) };

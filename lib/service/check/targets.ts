@@ -18,8 +18,6 @@ export interface CheckFlags {
   readonly blocks: readonly { readonly file: string; readonly reference: string }[];
   readonly model?: string;
   readonly mode?: MergeMode;
-  /** Some flag says what may be done: then what is not granted is an error, as for a run. Else a warning. */
-  readonly isGranting: boolean;
   /** Some flag gives values: then those that are missing are errors. */
   readonly isGiving: boolean;
 }

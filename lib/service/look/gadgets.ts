@@ -9,6 +9,7 @@ import {
   toJson,
   toJsonObject,
 } from "../../core/core.ts";
+import { containedBy } from "../../run/calls/gadget.ts";
 import type { GadgetJson } from "./look.ts";
 
 /** A gadget of the catalogue; one that cannot be loaded says why. */
@@ -64,6 +65,11 @@ export function gadgetJson(entry: CatalogEntry, gadget: AnyGadget): unknown {
     grant: entry.grant?.(),
     said: entry.said,
   };
+}
+
+/** How long a call of it may take, ms: `Infinity` where what runs in it has limits of its own; undefined: as the run says. */
+export function callTime(gadget: AnyGadget): number | undefined {
+  return containedBy(gadget) === undefined ? gadget.timeoutMs : Infinity;
 }
 
 /** A gadget for whoever describes it, or why it is not to be had. */

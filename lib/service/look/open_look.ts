@@ -287,7 +287,7 @@ interface CheckedHere {
 }
 
 /** As on a command line without flags. */
-const NO_FLAGS = { values: {}, blocks: [], isGranting: false, isGiving: false };
+const NO_FLAGS = { values: {}, blocks: [], isGiving: false };
 
 /** Finds mistakes, running nothing: in files of the project, in all of it, or in a text. @throws {ServiceError} `invalid`, `outside` */
 async function checkData(

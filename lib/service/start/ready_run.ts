@@ -6,8 +6,9 @@ import {
   type RunEvent,
   type RunStart,
   type Secrets,
+  type User,
 } from "../../core/core.ts";
-import { keepStdout, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
+import { keepStdout, NO_GRANTS, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import type { FoundSecret, KeptRun } from "../keep.ts";
 import {
   isProjectAccepted,
@@ -17,7 +18,7 @@ import {
   openSettings,
   type ProjectSettings,
 } from "../../project/project.ts";
-import type { Approvals } from "../../run/approvals.ts";
+import { Approvals } from "../../run/approvals.ts";
 import type { RunOptions } from "../../run/run.ts";
 import { containersOf, type PromptCallsOptions } from "./containers.ts";
 import type { DocumentResults } from "../kinds/document/ready.ts";
@@ -81,6 +82,12 @@ export interface BegunRun {
   readonly run: RunStart;
   /** Of the journal: what was masked is known again by them. */
   readonly secrets?: Secrets;
+}
+
+/** How the person at a terminal is asked about what no flag allows; not at all where nobody can answer. */
+export function asking(user: User): Pick<RunSurroundings, "approvals"> & Pick<OpenCatalogOptions, "approve"> {
+  const approvals = user.canAnswer ? new Approvals(user) : undefined;
+  return { approvals, approve: approvals && ((refused) => approvals.ask(refused)) };
 }
 
 /** The gadgets of a project for a run, to be closed at its end. @throws {InterruptedError} when Ctrl-C came first */
@@ -150,7 +157,11 @@ export const RECORDED: Pick<OpenedCatalog, "catalog" | "projectAccepted"> & Part
  */
 export async function recordedPlace(
   folder: string,
-  { cwd, grants, signal }: { readonly cwd: string; readonly grants: RunGrants; readonly signal: AbortSignal },
+  { cwd, grants = NO_GRANTS, signal = new AbortController().signal }: {
+    readonly cwd: string;
+    readonly grants?: RunGrants;
+    readonly signal?: AbortSignal;
+  },
 ): Promise<StartPlace> {
   const config = await loadConfig(cwd, memoryFiles({}, { root: cwd }), { look: () => "nothing" });
   const asked = { user: NOBODY, notice: () => undefined };

@@ -1,15 +1,18 @@
 import { heldSteps, keptState } from "../../conversation/position.ts";
 import { ConversationSlots, scopeOf } from "../../conversation/slots.ts";
-import type {
-  ConversationRecord,
-  Journal,
-  Json,
-  JsonObject,
-  LogEntry,
-  MessageRange,
-  SlotScope,
-  Usage,
+import {
+  type ConversationRecord,
+  type Journal,
+  type Json,
+  type JsonObject,
+  type LogEntry,
+  type MessageRange,
+  type RunTrace,
+  type SlotScope,
+  turnKey,
+  type Usage,
 } from "../../core/core.ts";
+import { readTurnStart } from "../../run/conversation/turn.ts";
 import type { OpenAsk, TalkState } from "../service.ts";
 import { conversationInput } from "./agent.ts";
 
@@ -49,6 +52,13 @@ export function talkState(
     usage,
     asks,
   };
+}
+
+/** What the person said that began a turn; nothing where the agent began it. */
+export function saidIn({ steps }: Pick<RunTrace, "steps">, turn: number): readonly string[] {
+  const outcome = steps.find(({ key }) => key === turnKey(turn))?.outcome;
+  const { text } = outcome !== undefined && "ok" in outcome ? readTurnStart(outcome.ok) : {};
+  return text === undefined ? [] : [text];
 }
 
 /** What the person said is in no log before the end of the turn. */

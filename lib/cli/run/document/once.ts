@@ -3,7 +3,7 @@ import type { FileCommand } from "../perform.ts";
 import type { RunView } from "../view.ts";
 import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
-import { type DocumentPlace, placeHome } from "../../../project/document/place.ts";
+import { type DocumentPlace } from "../../../project/document/place.ts";
 import type { App } from "../../../service/app.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";
@@ -42,7 +42,7 @@ export async function runDocumentOnce(start: DocumentStart): Promise<number> {
     const { file, reference } = blockOf(block, "run");
     return { file: pathInProject(file, project), reference };
   });
-  const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
+  const { problems, checked } = await checkedDocument(place, { input, blocks });
   await tell(problems, { ...command, ...project });
   if (checked === undefined) return EXIT.usage;
   const results = new DocumentResults(input.out, { ...project, onWritten: onResult });

@@ -16,10 +16,9 @@ import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { hasColor } from "../../../host/terminal/terminal.ts";
 import { hostFileWatch } from "../../../host/files/watch.ts";
-import { memoryJournal } from "../../../journal/memory_journal.ts";
 import { paintFor } from "../../../render/cells.ts";
 import { printableLine } from "../../../render/shown_text.ts";
-import { earlierSteps } from "../../../run/replay/earlier_steps.ts";
+import { watchedSteps } from "../../../service/kinds/document/ready.ts";
 import { EXIT } from "../../../service/exit_code.ts";
 import { documentView } from "./view.ts";
 import { type DocumentStart, runDocumentOnce } from "./once.ts";
@@ -31,7 +30,7 @@ export async function watchDocument(
 ): Promise<number> {
   const { command: { terminal, flags, stop }, place, input, view } = start;
   const { root } = place.project;
-  const steps = earlierSteps();
+  const steps = watchedSteps();
   const real = (path: string): string => realPath(resolve(root, path));
   const raw = hostFiles({ root });
   const files = watchedFiles({ real, readBytes: (path) => raw.readBytes(path) });
@@ -49,12 +48,12 @@ export async function watchDocument(
     signal: stop.signal,
     async runOnce() {
       place.bounds.narrow(NOT_NARROWED); // what the last run's document left
-      view.renew(documentView(terminal, flags, { isReused: (key) => steps.isReused(key) }));
+      view.renew(documentView(terminal, flags, { isReused: steps.isReused }));
       try {
         return await runDocumentOnce({
           ...start,
           place: noted,
-          journal: (kept) => steps.journal(kept ?? memoryJournal().create({ kind: "document", input: null })),
+          journal: steps.journal,
           onResult: (path) => files.onWrite(path),
         });
       } finally {

@@ -94,7 +94,7 @@ function addProblem(
     const at = { path: pathOf(entry.path), line: entry.settings.lines.get("inputs") ?? 1, column: 1 };
     return report.add({ kind: "document", ...at, severity: "warning", message });
   }
-  const isLeft = !flags.isGranting && GRANT.test(message);
+  const isLeft = !place.isGranting && GRANT.test(message);
   report.add({
     kind: file === "" ? "command" : "document",
     path: file === "" ? "" : pathOf(file),

@@ -9,6 +9,7 @@ import {
   memoryFiles,
   ModelError,
   objectOrEmpty,
+  type RunJournal,
   type Secrets,
   type StoredFile,
   toJson,
@@ -34,7 +35,9 @@ import {
   placeHome,
 } from "../../../project/document/place.ts";
 import { type ProjectSettings } from "../../../project/project.ts";
+import { memoryJournal } from "../../../journal/memory_journal.ts";
 import type { Budget } from "../../../run/budget.ts";
+import { type EarlierSteps, earlierSteps } from "../../../run/replay/earlier_steps.ts";
 import type { CallLimits } from "../../../run/calls/graph.ts";
 import { runDocumentFile } from "../../../run/document/document.ts";
 import type { DocumentMeans } from "../../../run/document/means.ts";
@@ -77,10 +80,11 @@ export interface GivenBlock {
 
 /** Looks a document through; its input has the texts of the blocks then. */
 export async function checkedDocument(
-  home: DocumentHome,
+  place: DocumentPlace,
   { input, blocks }: { readonly input: DocumentRunInput; readonly blocks: readonly GivenBlock[] },
 ): Promise<CheckedRun> {
   const { prompt, values, model, mode } = input;
+  const home = placeHome(place);
   const options = homeCheck(home);
   const { entry, files, problems } = await checkDocument(input.path, {
     ...options,
@@ -107,6 +111,19 @@ async function unusable(
     if (error instanceof ModelError && error.code === "config") return error.message;
     throw error;
   }
+}
+
+/** What runs of a document, one after another, have done: the next one takes from there what it would do again with the same input. */
+export function watchedSteps(): {
+  /** Gives what is put in front of the journal of a run, or in place of one that is not there. */
+  journal(kept: RunJournal | undefined): RunJournal;
+  readonly isReused: EarlierSteps["isReused"];
+} {
+  const steps = earlierSteps();
+  return {
+    ...steps,
+    journal: (kept) => steps.journal(kept ?? memoryJournal().create({ kind: "document", input: null })),
+  };
 }
 
 /** A checked document that can begin; also one that was begun, and goes on. @param place undefined where a record answers everything */

@@ -5,7 +5,6 @@ import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { createPolicy } from "../../../policy/policy.ts";
 import { maybeRefusal } from "../../../policy/refusal.ts";
-import { placeHome } from "../../../project/document/place.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { wishedBudget } from "../../input/budget.ts";
 import { fileInProject } from "../../project_files.ts";
@@ -42,7 +41,7 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
     path,
     ...out,
   };
-  const { problems, checked } = await checkedDocument(placeHome(place), { input, blocks });
+  const { problems, checked } = await checkedDocument(place, { input, blocks });
   if (checked === undefined) throw problemsError(problems.map(withoutFlag), "E-document");
   for (const problem of problems) around.opening.notice(problemLine(problem));
   return readyDocument({ ...checked, results: new DocumentResults(checked.input.out, project) }, at, place);
