@@ -9,7 +9,6 @@ import {
   type Recorder,
   type RunJournal,
   type RunStart,
-  type RunStatus,
   type Secrets,
   shownPath,
 } from "../core/core.ts";
@@ -69,8 +68,8 @@ export interface KeptRun {
   readonly way: string;
   /** Where the record is until it is whole. */
   readonly partialRecord: string | undefined;
-  /** Gives how the run that ended so is kept, undefined when it is not. The record takes its place. @throws {FileError} for the record */
-  close(status: RunStatus): JournalStatus | undefined;
+  /** Gives how the run is kept that has ended, undefined when it is not. The record takes its place. @throws {FileError} for the record */
+  close(): JournalStatus | undefined;
 }
 
 /** Begins to keep a new run. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
@@ -207,13 +206,6 @@ function keptRun(
 ): KeptRun {
   const run = held?.run;
   let isWhole = false;
-  /** A run that ended well needs no look; one that did not may be kept otherwise than it ended. */
-  const statusOf = (ended: RunStatus): JournalStatus | undefined =>
-    !isLasting || held === undefined
-      ? undefined
-      : ended === "done" && held.run.run.kind !== "chat"
-      ? ended
-      : held.run.status;
   return {
     options: {
       secrets,
@@ -226,8 +218,8 @@ function keptRun(
     get partialRecord() {
       return isWhole ? undefined : file?.partialPath;
     },
-    close(ended) {
-      const status = statusOf(ended);
+    close() {
+      const status = isLasting ? run?.status : undefined;
       held?.journal[Symbol.dispose]();
       const isOver = status === "done" || status === "failed";
       if (isOver && isGranted && run !== undefined) dropGrants(run.id);

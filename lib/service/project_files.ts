@@ -1,5 +1,6 @@
 // Files as requests name them: only below the project root, wherever links lead.
 import { FileError, type Files, isInside } from "../core/core.ts";
+import { hostFiles } from "../host/files/files.ts";
 import { realPath } from "../host/paths.ts";
 import { fieldError } from "./service.ts";
 import { join, relative, resolve } from "node:path";
@@ -30,6 +31,20 @@ export function fileInProject(
     } is not a file of the project: name one below its root, with "/" between folders`,
     "outside",
   );
+}
+
+/** The same of a file that is there. @param options.word what it is, for whoever reads the error @throws {ServiceError} `outside`, `not-found` */
+export async function foundInProject(
+  named: string,
+  { root, word }: { readonly root: string; readonly word: string },
+): Promise<string> {
+  const path = fileInProject(named, { root });
+  const there = await hostFiles({ root }).stat(path).catch((error) => {
+    if (!(error instanceof FileError)) throw error;
+  });
+  if (there?.kind === "file") return path;
+  const message = `file: there is no ${word} ${JSON.stringify(named)} in the project`;
+  throw fieldError("file", message, "not-found");
 }
 
 /**

@@ -21,7 +21,7 @@ export type EndedRun = Pick<RunSummary, "status" | "value" | "flags" | "isEmpty"
 /** Puts away what is kept of a run, writes its result where it belongs, and gives the exit code. */
 export async function endRun(summary: EndedRun, options: EndRunOptions): Promise<number> {
   const { terminal, stop, kept } = options;
-  const { status, problem } = await closed(kept, summary);
+  const { status, problem } = await closed(kept);
   const code = await deliverResult(summary, { ...options, isInterrupted: stop.isInterrupted });
   if (problem !== undefined) await terminal.stderr.write(`error: ${printable(problem)}\n`);
   if (
@@ -71,10 +71,9 @@ function sayWhatIsLeft(
 
 async function closed(
   kept: KeptRun | undefined,
-  { status }: EndedRun,
 ): Promise<{ readonly status?: JournalStatus; readonly problem?: string }> {
   try {
-    return { status: await kept?.close(status) };
+    return { status: await kept?.close() };
   } catch (error) {
     return { problem: messageOf(error) };
   }

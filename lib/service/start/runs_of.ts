@@ -2,7 +2,7 @@ import type { RunKind, RunStart } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { endingRun, endOfThrown } from "../../run/work_run.ts";
 import type { Kind, MadeRuns } from "../kinds/kind.ts";
-import { fileInProject } from "../project_files.ts";
+import { foundInProject } from "../project_files.ts";
 import { type ReadyRun, signalAt, type StartPlace } from "./ready_run.ts";
 
 /** How the runs of a kind are made, also of one that says no more than what is done in them. */
@@ -26,7 +26,7 @@ export async function runsOf(kind: Kind | undefined): Promise<MadeRuns | undefin
   return {
     async start({ file }, at) {
       const { root } = at.project;
-      const path = fileInProject(file, { root });
+      const path = await foundInProject(file, { root, word: kind.file?.word ?? "file" });
       const text = await hostFiles({ root }).readText(path);
       return ready({ kind: kind.name, file: path, input: {}, files: [{ path, text }] }, at);
     },

@@ -1,11 +1,5 @@
 // A text of calls, of a file or as it comes, made ready to run.
-import {
-  FileError,
-  type JsonObject,
-  objectOrEmpty,
-  type StoredFile,
-  withoutByteOrderMark,
-} from "../../../core/core.ts";
+import { type JsonObject, objectOrEmpty, type StoredFile, withoutByteOrderMark } from "../../../core/core.ts";
 import { exactFiles } from "../../../host/files/changes.ts";
 import { calledNames, type Markers } from "../../../parse/calls/header.ts";
 import type { Budget } from "../../../run/budget.ts";
@@ -15,7 +9,7 @@ import { limitsOf, wishedBudget } from "../../input/budget.ts";
 import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../../input/kept_input.ts";
 import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
 import type { NamedAs } from "../../input/prompt_input.ts";
-import { fileInProject } from "../../project_files.ts";
+import { foundInProject } from "../../project_files.ts";
 import {
   type BegunRun,
   engineOptions,
@@ -45,18 +39,9 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
   );
   if (field !== undefined) throw fieldError(field, `${field} is for documents; a call file takes none`);
   const { root } = at.project;
-  const path = fileInProject(wish.file, { root });
-  const text = withoutByteOrderMark(await textOf(path, { root, named: wish.file }));
+  const path = await foundInProject(wish.file, { root, word: "file" });
+  const text = withoutByteOrderMark(await exactFiles({ root }).readText(path));
   return await startCalls({ ...wish, name: path, text }, at);
-}
-
-async function textOf(path: string, { root, named }: { readonly root: string; readonly named: string }) {
-  try {
-    return await exactFiles({ root }).readText(path);
-  } catch (error) {
-    if (!(error instanceof FileError && ["not-found", "is-folder"].includes(error.code))) throw error;
-    throw fieldError("file", `file: there is no file ${JSON.stringify(named)} in the project`, "not-found");
-  }
 }
 
 /** A text that was sent, whole or as it comes. @throws as {@linkcode start} */

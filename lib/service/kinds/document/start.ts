@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
 import { maybeBlock, problemLine } from "../../../check/check_options.ts";
-import { FileError } from "../../../core/core.ts";
-import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import { createPolicy } from "../../../policy/policy.ts";
 import { maybeRefusal } from "../../../policy/refusal.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { wishedBudget } from "../../input/budget.ts";
-import { fileInProject } from "../../project_files.ts";
+import { fileInProject, foundInProject } from "../../project_files.ts";
 import { fieldError, problemsError, ServiceError } from "../../service.ts";
 import type { ReadyRun, StartPlace } from "../../start/ready_run.ts";
 import type { FileWish } from "../kind.ts";
@@ -31,7 +29,7 @@ export { again, shown } from "./ready.ts";
  */
 export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
   const { project, around } = at;
-  const path = await documentOf(wish, project);
+  const path = await foundInProject(wish.file, { ...project, word: "document" });
   const blocks = (wish.blocks ?? []).map((block) => blockOf(block, project));
   const out = outOf(wish.out, at);
   const place = await openDocumentPlace(at);
@@ -50,17 +48,6 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
 /** Whoever asks here fills in fields, and has no command line. */
 function withoutFlag<Problem extends { readonly message: string }>(problem: Problem): Problem {
   return { ...problem, message: problem.message.replace(/ \(--input .*=\.\.\.\)$/s, "") };
-}
-
-/** @throws {ServiceError} `not-found`, `outside` */
-async function documentOf({ file }: FileWish, { root }: ProjectSettings): Promise<string> {
-  const path = fileInProject(file, { root });
-  const { kind } = await hostFiles({ root }).stat(path).catch((error) => {
-    if (error instanceof FileError) return { kind: "nothing" };
-    throw error;
-  });
-  if (kind === "file") return path;
-  throw fieldError("file", `file: there is no document ${JSON.stringify(file)} in the project`, "not-found");
 }
 
 function blockOf(block: string, { root }: ProjectSettings): GivenBlock {

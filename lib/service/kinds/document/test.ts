@@ -10,7 +10,7 @@ import {
   wrappedModel,
 } from "../../../core/core.ts";
 import { dirname, join, relative, resolve } from "node:path";
-import type { DocumentCommandInput } from "../../../check/check_options.ts";
+import { type DocumentCommandInput, maybeBlock } from "../../../check/check_options.ts";
 import { LiveDocument } from "../../../document/live_document.ts";
 import { nodeBodies } from "../../../document/live_node.ts";
 import { hostFiles } from "../../../host/files/files.ts";
@@ -107,10 +107,9 @@ function inputOf(input: TestField, pathOf: (named: string) => string): DocumentC
   return {
     prompt: input.at("prompt").text(),
     values: input.at("values").texts(),
-    blocks: input.at("blocks").items().map((field) => {
-      const block = field.text() ?? "";
-      const at = block.lastIndexOf("#");
-      return { file: pathOf(block.slice(0, at)), reference: block.slice(at + 1) };
+    blocks: input.at("blocks").items().flatMap((field) => {
+      const named = maybeBlock(field.text() ?? "");
+      return named === undefined ? [] : { ...named, file: pathOf(named.file) };
     }),
   };
 }
