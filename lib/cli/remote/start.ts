@@ -102,14 +102,10 @@ function alsoRefused(kind: Kind, word: string, { out, model, budget }: RunFlags)
     ];
   }
   if (word !== "-") return [];
-  return [
-    ...(model === undefined
-      ? []
-      : ["--model is not for calls on stdin with --server: the server takes their text alone"]),
-    ...(budget.length === 0
-      ? []
-      : ["--budget is not for calls on stdin with --server: the server takes their text alone"]),
-  ];
+  const given = [...(model === undefined ? [] : ["--model"]), ...(budget.length === 0 ? [] : ["--budget"])];
+  return given.map((flag) =>
+    `${flag} is not for calls on stdin with --server: the server takes their text alone`
+  );
 }
 
 function documentBody({ prompt, block, mode, out = "beside" }: RunFlags, input: unknown) {

@@ -42,10 +42,10 @@ async function graphOfDocument(
 ): Promise<DocumentGraph> {
   const drawing = new Drawing(live, operations);
   for (const operation of operations) drawing.operation(operation);
-  const files = new FileNodes(drawing, read);
+  const use = fileNodes(drawing, read);
   for (const { fields, node } of operations) {
     if (fields?.name !== "import" && fields?.name !== "run") continue;
-    await files.use(fields, { from: drawing.indexOf(node), folder: dirname(path) });
+    await use(fields, { from: drawing.indexOf(node), folder: dirname(path) });
   }
   const rows = operations.map(({ node, fields }): OperationRow => ({
     line: node.line,
@@ -189,43 +189,32 @@ interface FileDrawing {
   edge(from: number, to: number, more: { readonly label?: string; readonly isCyclic?: boolean }): void;
 }
 
-/** The files that documents import and run, each drawn once, with those that they use themselves. */
-class FileNodes {
-  readonly #drawing: FileDrawing;
-  readonly #read: ReadFile;
-  readonly #edges = new Set<string>();
-  readonly #known = new Map<string, number>();
-
-  constructor(drawing: FileDrawing, read: ReadFile) {
-    this.#drawing = drawing;
-    this.#read = read;
-  }
-
+/** Draws the files that documents import and run, each once, with those that they use themselves. Gives what draws those of an operation. */
+function fileNodes(drawing: FileDrawing, read: ReadFile) {
+  const edges = new Set<string>();
+  const known = new Map<string, number>();
   /** @param options.from the node that uses the file */
-  async use(
+  return async (
     fields: ImportFields | RunFields,
     options: { readonly from: number; readonly folder: string },
-  ): Promise<void> {
+  ): Promise<void> => {
     const waiting = [{ ...options, fields }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { from, folder, fields: { name, file } } = next;
       const path = join(folder, file);
-      const isKnown = this.#known.has(path);
-      const { shown, file: document } = isKnown ? { shown: path } : await this.#read(path);
-      const to = this.#known.get(path) ?? this.#drawing.node(`file ${path}`, nodeOf(shown, document));
-      this.#known.set(path, to);
+      const { shown, file: document } = known.has(path) ? { shown: path } : await read(path);
+      const to = known.get(path) ?? drawing.node(`file ${path}`, nodeOf(shown, document));
+      known.set(path, to);
       const edge = `${from} ${to} ${name}`;
-      if (!this.#edges.has(edge)) {
-        this.#drawing.edge(from, to, { label: name === "run" ? "runs" : "imports" });
-      }
-      this.#edges.add(edge);
+      if (!edges.has(edge)) drawing.edge(from, to, { label: name === "run" ? "runs" : "imports" });
+      edges.add(edge);
       if (document === undefined || extname(path) !== ".md") continue;
       const used = [...document.operations.values()].flatMap((each) =>
         each.name === "import" || each.name === "run" ? [each] : []
       );
       waiting.push(...used.reverse().map((each) => ({ from: to, folder: dirname(path), fields: each })));
     }
-  }
+  };
 }
 
 function nodeOf(id: string, document: DocumentFile | undefined): GraphNode {

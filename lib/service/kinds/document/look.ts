@@ -1,7 +1,7 @@
 import { typedPath } from "../../../core/core.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import type { FileList } from "../kind.ts";
-import { type Files, type Json, type JsonObject, projectPath } from "../../../core/core.ts";
+import { type Json, type JsonObject, projectPath } from "../../../core/core.ts";
 import type { DocumentGrants, Soon } from "../../../check/check_options.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { type DocumentFile, readDocument } from "../../../parse/document/document.ts";
@@ -40,25 +40,14 @@ export async function documentsBelow(root: string): Promise<readonly ListedDocum
   const files = hostFiles({ root });
   const found: ListedDocument[] = [];
   for (const path of await walkFiles(root, { files, isWanted: document.file.is })) {
-    const listed = await maybeListed(path, { files, root });
-    if (listed !== undefined) found.push(listed);
+    const { nodes = [] } = await maybeDocument(path, files) ?? {};
+    const [first] = nodes;
+    if (first === undefined) continue;
+    const { settings } = await readDocumentSettings(first.kind === "front-matter" ? first : undefined);
+    const operations = nodes.filter(({ kind }) => kind === "operation").length;
+    found.push(listedDocument(projectPath(path, root), { settings, operations }));
   }
   return found;
-}
-
-async function maybeListed(
-  path: string,
-  { files, root }: { readonly files: Files; readonly root: string },
-): Promise<ListedDocument | undefined> {
-  const tree = await maybeDocument(path, files);
-  if (tree === undefined) return undefined;
-  const { nodes } = tree;
-  const [first] = nodes;
-  const { settings } = await readDocumentSettings(first?.kind === "front-matter" ? first : undefined);
-  return listedDocument(projectPath(path, root), {
-    settings,
-    operations: nodes.filter(({ kind }) => kind === "operation").length,
-  });
 }
 
 function listedDocument(

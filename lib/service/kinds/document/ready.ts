@@ -44,13 +44,12 @@ import type { DocumentMeans } from "../../../run/document/means.ts";
 import { readDocumentText } from "../../../run/document/files.ts";
 import { ChangedError, UsageError } from "../../exit_code.ts";
 import { budgetFrom, limitsFrom, numberFrom, textFrom } from "../../input/kept_input.ts";
-import { containersOf } from "../../start/containers.ts";
 import {
   type BegunRun,
+  engineOptions,
   openedCatalog,
-  promptsAt,
+  openedRun,
   type ReadyRun,
-  signalAt,
   type StartPlace,
 } from "../../start/ready_run.ts";
 import { limitsOf } from "../../input/budget.ts";
@@ -143,26 +142,16 @@ export function readyDocument(
   });
   const { path, text } = document;
   const { values, prompt, budget, limits, model: modelName } = input;
-  const { approvals } = at.around;
-  const canAsk = approvals !== undefined;
+  const opened = openedRun(at, { catalog, projectAccepted: accepted });
   return {
     start: { kind: "document", file: path, input: toJson(input), files: [{ path, text }] },
     shows: { endsLine: true, results },
     events: (keeping) =>
       runDocumentFile({
+        ...engineOptions(opened, { budget, limits, modelName }),
         document,
         means,
         input: { text: input.text, values: new Map(Object.entries(values)), prompt },
-        containers: containersOf({
-          place: promptsAt(at, accepted),
-          catalog,
-          canAsk,
-          budget,
-          limits,
-          modelName,
-        }),
-        signal: signalAt(at),
-        approvals,
         ...keeping,
       }),
   };
