@@ -250,6 +250,30 @@ const BROKEN: readonly (readonly [rule: string, what: string, files: Files, expe
     { "lib/run/a.ts": `const f = (x: string) => import(x);` },
     "import() of a computed name",
   ],
+  [
+    "oneInnerDoor",
+    "a command that opens a project",
+    { "lib/project/a.ts": `export const a = 1;`, "lib/cli/b.ts": `import { a } from "../project/a.ts";` },
+    "lib/cli/b.ts:1: takes a value of lib/project/a.ts",
+  ],
+  [
+    "oneInnerDoor",
+    "a command that loads an engine late",
+    { "lib/run/a.ts": `export const a = 1;`, "lib/cli/b.ts": `\nawait import("../run/a.ts" as string);` },
+    "lib/cli/b.ts:2: takes a value of lib/run/a.ts",
+  ],
+  [
+    "oneInnerDoor",
+    "a server with a journal of its own",
+    { "lib/journal/a.ts": `export const a = 1;`, "lib/server/b.ts": `export { a } from "../journal/a.ts";` },
+    "lib/server/b.ts:1: takes a value of lib/journal/a.ts",
+  ],
+  [
+    "oneInnerDoor",
+    "what a program gets that opens a project by itself",
+    { "lib/project/a.ts": `export const a = 1;`, "mod.ts": `export { a } from "./lib/project/a.ts";` },
+    "mod.ts:1: takes a value of lib/project/a.ts",
+  ],
   ["lightStart", "a package at every start", {
     "main.ts": `import "./lib/cli/a.ts";`,
     "lib/cli/a.ts": `import "yaml";`,
@@ -350,6 +374,12 @@ const SOUND: readonly (readonly [what: string, files: Files])[] = [
   ["import() of a package on demand", {
     "main.ts": `import "./lib/cli/a.ts";`,
     "lib/cli/a.ts": `await import("yaml");`,
+  }],
+  ["a type of what is beneath the service, and a value of it", {
+    "lib/run/a.ts": "export interface A {}",
+    "lib/service/a.ts": "export const b = 1;",
+    "lib/cli/b.ts":
+      `import type { A } from "../run/a.ts";\nimport { b } from "../service/a.ts";\nexport const c: A = b;`,
   }],
   ["the CI script's neighbours", { ".ci/run": `cd ../${"shared"} && cd /${"work"}` }],
   ["words that begin like a place", { "README.md": "src/workers /workflow https://example.com/work" }],

@@ -1,4 +1,4 @@
-import { configSchema } from "../catalog/config/table.ts";
+import { configSchema } from "../service/look/settings.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
 import { agentSchema } from "../parse/agent/schema.ts";
 import { EXIT } from "../service/exit_code.ts";

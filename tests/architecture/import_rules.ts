@@ -1,12 +1,15 @@
 import {
+  BENEATH,
   COMPUTED_IMPORT_PLACES,
   EFFECT_PLACES,
   EXAMPLE_PACKAGES,
   IMPORT_TABLE,
   KIND_PART_PLACES,
   NODE_MODULE_PLACES,
+  ON_SERVICE,
   PURE_NODE_MODULES,
   ROOM_GLOBALS,
+  TAKEN_FROM_BENEATH,
 } from "./import_table.ts";
 import type { ImportFact } from "./module_facts.ts";
 import { product, type Project, roomOf, type Rule, targetOf } from "./project.ts";
@@ -161,6 +164,15 @@ const oneDoor: Rule = ({ modules }) =>
       .map(({ specifier, line }) => `${path}:${line}: imports ${specifier}: only ${DOORS["new Hono"]} may`),
   ]);
 
+/** A project is opened by the service alone: the command line, the server and programs stand on it. */
+const oneInnerDoor: Rule = ({ modules }) =>
+  eachImport(modules, ({ path, line, kind, target, room }) => {
+    const isBeneath = BENEATH.has(roomOf(target ?? "") ?? "");
+    if (kind === "type" || !ON_SERVICE.has(room ?? "") || !isBeneath) return [];
+    if (target === undefined || (TAKEN_FROM_BENEATH[path] ?? []).includes(target)) return [];
+    return [`${path}:${line}: takes a value of ${target}: what is beneath lib/service/ comes through it`];
+  });
+
 const CORE = "lib/core/";
 const CORE_DOOR = "lib/core/core.ts";
 
@@ -252,6 +264,7 @@ export const IMPORT_RULES: Readonly<Record<string, Rule>> = {
   packagesInOneRoom,
   effectsInHost,
   oneDoor,
+  oneInnerDoor,
   lightStart,
   coreByItsDoor,
   testsAtDoors,

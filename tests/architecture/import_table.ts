@@ -106,6 +106,39 @@ export const KIND_PART_PLACES: readonly string[] = [
   "lib/cli/",
 ];
 
+/** The rooms beneath the service: who stands on it comes to them through it alone. Types are only words. */
+export const BENEATH: ReadonlySet<string> = new Set([
+  "project",
+  "journal",
+  "run",
+  "catalog",
+  "models",
+  "sandbox",
+  "mcp",
+  "retrieval",
+]);
+
+/** Who stands on the service. */
+export const ON_SERVICE: ReadonlySet<string> = new Set(["cli", "server", "mod.ts"]);
+
+/** What they take from beneath all the same. */
+export const TAKEN_FROM_BENEATH: Readonly<Record<string, readonly string[]>> = {
+  "lib/cli/main.ts": ["lib/sandbox/inside/inside.ts"], // the process of a gadget begins there, and opens no project
+  "mod.ts": [
+    // What is made of what a program hands over, in memory: a catalogue, a contract, a tactic, a model, a journal; and an error.
+    "lib/catalog/catalog.ts",
+    "lib/run/turn/answer_contract.ts",
+    "lib/run/tactic/tactic.ts",
+    "lib/models/fake_model.ts",
+    "lib/journal/memory_journal.ts",
+    "lib/run/agent/call_state.ts",
+    // Engines, which a program gives all that they meet: they open nothing.
+    "lib/run/calls/calls.ts",
+    "lib/run/dialog/dialog.ts",
+    "lib/run/agent/prompt_run.ts",
+  ],
+};
+
 /** Packages of deno.json that only examples import: gadgets of users may have their schemas from them. */
 export const EXAMPLE_PACKAGES: ReadonlySet<string> = new Set(["zod"]);
 

@@ -1,4 +1,4 @@
-import { type JsonSchema, PROVIDER_TYPES } from "../../core/core.ts";
+import { PROVIDER_TYPES } from "../../core/core.ts";
 import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER } from "./config.ts";
 import type { ConfigRule, ConfigValue } from "./read.ts";
 
@@ -235,13 +235,3 @@ export const CONFIG_TABLE = keysOf({
 
 /** A configuration file as it was written. */
 export type ConfigFile = ConfigValue<typeof CONFIG_TABLE>;
-
-/** The JSON Schema (draft 2020-12) of `orrery.yaml`, for editors. */
-export function configSchema(): JsonSchema {
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "orrery.yaml",
-    description: "The settings of an Orrery project.",
-    ...CONFIG_TABLE,
-  };
-}

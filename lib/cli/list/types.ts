@@ -1,6 +1,5 @@
-import { promptTypesFile, TYPES_FILE_MARK } from "../../catalog/prompts/types_file.ts";
-import { referencedModules } from "../../catalog/prompts/type_text.ts";
-import { isInside, maybeText, pathFromFolder, projectPath } from "../../core/core.ts";
+import { isPromptTypes, promptTypes } from "../../service/look/prompt_types.ts";
+import { isInside, maybeText, pathFromFolder } from "../../core/core.ts";
 import { join, resolve } from "node:path";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -46,10 +45,10 @@ export async function writeTypes(
     );
   }
   const before = await maybeText(files, file);
-  if (before !== undefined && !before.startsWith(TYPES_FILE_MARK)) {
+  if (before !== undefined && !isPromptTypes(before)) {
     throw usage(`${shown} is there, and was not made by this command: name another file, or remove it`);
   }
-  const text = typesText(index, { file, root });
+  const text = promptTypes(index, file);
   const written = text !== before;
   if (written) await files.writeText(file, text);
   const prompts = index.located.size;
@@ -68,20 +67,4 @@ export async function writeTypes(
 function missingPrompts({ root, problemsOf, modules, notLoaded }: PromptIndex): string {
   const left = notLoaded.filter(({ file }) => modules.prompts.some((module) => module.file === file));
   return problemLines(problemsOf.prompts, { root }) + notLoadedLine({ notLoaded: left });
-}
-
-function typesText(
-  { located, modules }: PromptIndex,
-  { file, root }: { readonly file: string; readonly root: string },
-): string {
-  const prompts = [...located.values()];
-  const paths = [
-    ...[...modules.prompts, ...modules.tactics].map(({ path }) => path),
-    ...prompts.flatMap(referencedModules),
-  ].filter((path) => path !== file);
-  return promptTypesFile({
-    prompts,
-    modules: new Map(paths.map((path) => [projectPath(path, root), path])),
-    file,
-  });
 }

@@ -1,35 +1,35 @@
 import {
   canonicalJson,
   type GadgetToGrant,
-  type Lock,
   LOCK_FILE,
   type LockedGadget,
   nearestName,
   shownWord,
   type User,
 } from "../../core/core.ts";
-import { hostFiles } from "../../host/files/files.ts";
-import { sightOf, stateFolder } from "../../host/paths.ts";
+import { sightOf } from "../../host/paths.ts";
 import { hasColor, type Terminal } from "../../host/terminal/terminal.ts";
-import { removeAllowedServer } from "../../mcp/server_grant.ts";
 import { lockedGadget } from "../../policy/decide_grant.ts";
 import { minimisedPermissions } from "../../policy/use_tally.ts";
 import { isEmptyPermissions, permissionChanges, permissionLines } from "../../policy/permission_sets.ts";
+import type { ProjectSettings } from "../../project/project.ts";
+import { openApp } from "../../service/app.ts";
 import {
-  isProjectAccepted,
-  openSettings,
-  projectParts,
-  type ProjectSettings,
-} from "../../project/project.ts";
-import { checkManifest, GrantMeans } from "../../project/trust/grant_gadget.ts";
-import { type AllowedServer, allowServers, describeNamed, usedSoFar } from "../../project/trust/named.ts";
+  acceptedGrants,
+  type AllowedServer,
+  allowServers,
+  describeNamed,
+  takeOut,
+  usedSoFar,
+} from "../../service/trust/change.ts";
 import { plainErrorFrame } from "../../render/error_frame.ts";
 import { paintFor } from "../../render/cells.ts";
 import { printable } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { nobody, typistAt } from "../run/around.ts";
 import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
-import { namedBy, NOT_ACCEPTED, notAllowed, trustList, trustPage, type TrustRow, trustRows } from "./list.ts";
+import { namedBy, type TrustRow, trustRows } from "../../service/trust/rows.ts";
+import { notAllowed, trustList, trustPage } from "./list.ts";
 import { tell, warningsTo } from "../page.ts";
 
 type TrustCommand = ParsedCommand<typeof COMMANDS.trust>;
@@ -40,7 +40,7 @@ export async function trust(
   terminal: Terminal,
 ): Promise<number> {
   const { action, names } = wantedOf(words, flags);
-  const project = await openSettings();
+  const { project } = await openApp();
   if (action === "list") return await tell(await trustList(project), flags, terminal);
   if (action === "show") return await tell(await trustPage(names[0] ?? "", project), flags, terminal);
   const isTyped = terminal.stdinIsTerminal && terminal.stderr.isTerminal;
@@ -104,11 +104,10 @@ const CHANGES = { allow: allowForGood, deny: denyAgain, minimise };
 /** `orrery trust allow NAME...`: writes the gadgets into the lock as they are now, and servers where they belong. */
 async function allowForGood(change: TrustChange): Promise<number> {
   const { project, names, flags, terminal, notice } = change;
-  const { root, cwd } = project;
-  const grants = await acceptedGrants(change);
+  const { root } = project;
+  const grants = await grantsOf(change);
   if (grants === undefined) return await refuse(NOT_COUNTING, terminal);
   const { gadgets, servers } = await describeNamed(names, { project, files: flags.gadget, notice });
-  gadgets.forEach((gadget) => checkManifest(gadget, cwd));
   if (gadgets.length > 0) await grants.keep(gadgets.map((gadget) => lockedGadget(gadget, { root })));
   await terminal.stdout.write(printable(gadgets.map((gadget) => allowedText(gadget, root)).join("")));
   const allowed = servers.length === 0
@@ -120,26 +119,10 @@ async function allowForGood(change: TrustChange): Promise<number> {
 
 /** `orrery trust deny NAME...`: takes gadgets and servers out of what is allowed for good. @throws {UsageError} for one that is not in it */
 async function denyAgain(change: TrustChange): Promise<number> {
-  const { project: { root, lock, ...project }, names, terminal } = change;
-  const rows = await trustRows({ root, lock, ...project });
+  const { project, names, terminal, notice } = change;
+  const rows = await trustRows(project);
   const denied = allNamed(names, rows);
-  const isDenied = (kind: TrustRow["kind"], entry: { readonly name: string; readonly file?: string }) =>
-    denied.some((row) => row.kind === kind && row.name === entry.name && row.file === entry.file);
-  if (denied.some(({ from }) => from === lock?.file)) {
-    const isAccepted = rows.some(({ from, reasons }) =>
-      from === lock?.file && !reasons.includes(NOT_ACCEPTED)
-    );
-    const grants = await grantMeans(change, isAccepted);
-    await grants.keeper.change(({ gadgets, servers }): Lock => ({
-      gadgets: gadgets.filter((gadget) => !isDenied("gadget", gadget)),
-      servers: servers.filter(({ name }) => !isDenied("server", { name })),
-    }));
-  }
-  const state = stateFolder();
-  for (const { name, kind } of denied) {
-    if (kind === "gadget" || state === undefined) continue;
-    await removeAllowedServer(hostFiles({ root: state, mode: 0o600 }), { root, name });
-  }
+  await takeOut(denied, { project, rows, notice });
   // What settings grant has no file of its own, and is taken out there by hand.
   const isInSettings = ({ kind, file }: TrustRow) => kind === "gadget" && file === undefined;
   const gone = new Set(denied.filter((row) => !isInSettings(row)).map(({ name }) => name));
@@ -159,7 +142,7 @@ async function minimise(change: TrustChange): Promise<number> {
   const { root, lock } = project;
   const locked = lock?.lock.gadgets ?? [];
   const wanted = names.length === 0 ? locked : allNamed(names, locked);
-  const grants = await acceptedGrants(change);
+  const grants = await grantsOf(change);
   if (grants === undefined) return await refuse(NOT_COUNTING, terminal);
   const smaller: LockedGadget[] = [];
   for (const gadget of wanted) {
@@ -196,28 +179,9 @@ function allNamed<Entry extends Pick<TrustRow, "name" | "file">>(
   return [...new Set(found.flatMap(({ of }) => of))];
 }
 
-/** What is asked at the terminal, or `--trust-project`; undefined when what the lock says would count for nothing. */
-async function acceptedGrants(change: TrustChange): Promise<GrantMeans | undefined> {
-  const { project, flags, notice, user } = change;
-  if (Object.keys(await projectParts(project)).length === 0) return await grantMeans(change, false);
-  const isAccepted = await isProjectAccepted({
-    ...project,
-    flags: { gadget: [], trust: [], "trust-project": flags["trust-project"] },
-    user: await user(),
-    notice,
-  });
-  return isAccepted ? await grantMeans(change, true) : undefined;
-}
-
-async function grantMeans({ project, notice }: TrustChange, isAccepted: boolean): Promise<GrantMeans> {
-  return new GrantMeans({
-    ...project,
-    parts: await projectParts(project),
-    projectAccepted: isAccepted,
-    flags: { trust: [] },
-    user: nobody,
-    notice,
-  });
+/** Undefined when what the lock says would count for nothing. */
+async function grantsOf({ project, flags, notice, user }: TrustChange) {
+  return await acceptedGrants(project, { trustsProject: flags["trust-project"], user, notice });
 }
 
 const NOT_COUNTING =

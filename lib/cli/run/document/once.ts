@@ -3,7 +3,7 @@ import type { FileCommand } from "../perform.ts";
 import type { RunView } from "../view.ts";
 import { type RunJournal, typedPath } from "../../../core/core.ts";
 import { type FileProblem, maybeBlock, problemLine } from "../../../check/check_options.ts";
-import { type DocumentPlace } from "../../../project/document/place.ts";
+import type { DocumentPlace } from "../../../project/document/place.ts";
 import type { App } from "../../../service/app.ts";
 import type { ProjectSettings } from "../../../project/project.ts";
 import { printable } from "../../../render/shown_text.ts";

@@ -1,24 +1,28 @@
-import { promptTypeText, specifierOf } from "./type_text.ts";
-import type { LocatedPrompt } from "./make.ts";
+import { promptTypeText, referencedModules, specifierOf } from "../../catalog/prompts/type_text.ts";
+import { projectPath } from "../../core/core.ts";
+import type { PromptIndex } from "../../project/prompt_index.ts";
 
 /** What such a file begins with: by this it is told from one that somebody wrote. */
-export const TYPES_FILE_MARK = "// Made by `orrery list prompts --write-types`";
+const MARK = "// Made by `orrery list prompts --write-types`";
 
-/** What the file is made of. */
-export interface PromptTypesOptions {
-  /** By path, sorted. */
-  readonly prompts: readonly LocatedPrompt[];
-  /** A module of prompts or tactics: its path from the project with `/`, and its absolute path. */
-  readonly modules: ReadonlyMap<string, string>;
-  /** The file itself; absolute. */
-  readonly file: string;
+/** Whether a text is that of such a file. */
+export function isPromptTypes(text: string): boolean {
+  return text.startsWith(MARK);
 }
 
 /**
  * The text of `prompts.gen.ts`: a module with the types of a project's prompts by path, and imports of its modules, so that a compiled
  * program holds them (prompts.md 12). The same prompts give the same text.
+ *
+ * @param file itself; absolute
  */
-export function promptTypesFile({ prompts, modules, file }: PromptTypesOptions): string {
+export function promptTypes({ root, located, modules: found }: PromptIndex, file: string): string {
+  const prompts = [...located.values()];
+  const paths = [
+    ...[...found.prompts, ...found.tactics].map(({ path }) => path),
+    ...prompts.flatMap(referencedModules),
+  ].filter((path) => path !== file);
+  const modules = new Map(paths.map((path) => [projectPath(path, root), path]));
   const entries = prompts.map((located) => {
     const { prompt: { path }, claim: { source } } = located;
     const from = source.file.replaceAll("*/", "*\\/").replaceAll("\n", "\\u000a");
@@ -33,7 +37,7 @@ export function promptTypesFile({ prompts, modules, file }: PromptTypesOptions):
   const helpers = HELPERS.filter(({ name }) => isNamed(name, body)).map(({ text }) => `\n${text}`);
   const rest = `${helpers.join("")}\n${body}`;
   const names = TYPES.filter((name) => isNamed(name, rest));
-  return `${TYPES_FILE_MARK} from the prompts of the project; what is changed here is lost when it is made again.
+  return `${MARK} from the prompts of the project; what is changed here is lost when it is made again.
 // deno-fmt-ignore-file
 // deno-lint-ignore-file
 import type { ${names.join(", ")} } from "orrery";

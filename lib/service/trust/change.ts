@@ -10,6 +10,8 @@ import {
 import {
   type GadgetToGrant,
   type GadgetUse,
+  type JsonObject,
+  type Lock,
   type LockedGadget,
   ProblemsError,
   SourceError,
@@ -17,12 +19,20 @@ import {
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { stateFolder } from "../../host/paths.ts";
-import { loadSandbox } from "../open_sandbox.ts";
-import { projectServers, type ProjectSettings } from "../project.ts";
-import type { SandboxedGadgets } from "../sandboxed_gadgets.ts";
-import { gadgetUse } from "./gadget_use.ts";
-import { NOBODY } from "./grants.ts";
-import { LockKeeper } from "./lock.ts";
+import { loadSandbox } from "../../project/open_sandbox.ts";
+import {
+  isProjectAccepted,
+  projectParts,
+  projectServers,
+  type ProjectSettings,
+} from "../../project/project.ts";
+import type { SandboxedGadgets } from "../../project/sandboxed_gadgets.ts";
+import { gadgetUse } from "../../project/trust/gadget_use.ts";
+import { checkManifest, GrantMeans } from "../../project/trust/grant_gadget.ts";
+import { NOBODY } from "../../project/trust/grants.ts";
+import { removeAllowedServer } from "../../mcp/server_grant.ts";
+import { NOT_ACCEPTED, type TrustRow } from "./rows.ts";
+import { LockKeeper } from "../../project/trust/lock.ts";
 
 /** What words name. */
 export interface Named {
@@ -83,6 +93,7 @@ export async function describeNamed(
       if (typeof found === "string") named.add(found);
       else gadgets.set(found.file, found);
     }
+    for (const gadget of gadgets.values()) checkManifest(gadget, cwd);
     return { gadgets: [...gadgets.values()], servers: [...named] };
   } finally {
     await sandbox.close();
@@ -149,4 +160,69 @@ async function whatIs(
   const [gadget, other] = looked.filter((each) => each?.name === word);
   if (gadget !== undefined && other === undefined) return gadget;
   throw wordProblem(word, found, candidates, { servers });
+}
+
+/** How what a project allows for good is changed. */
+interface ChangeOptions {
+  /** Whoever is asked whether what the project says for itself counts. */
+  readonly user: () => Promise<User>;
+  /** It does. */
+  readonly trustsProject: boolean;
+  readonly notice: (text: string) => void;
+}
+
+/** What changes the lock; undefined where what that says would count for nothing. */
+export async function acceptedGrants(
+  project: ProjectSettings,
+  { user, trustsProject, notice }: ChangeOptions,
+): Promise<GrantMeans | undefined> {
+  const parts = await projectParts(project);
+  if (Object.keys(parts).length === 0) return grantMeans(project, { parts, isAccepted: false, notice });
+  const isAccepted = await isProjectAccepted({
+    ...project,
+    flags: { gadget: [], trust: [], "trust-project": trustsProject },
+    user: await user(),
+    notice,
+  });
+  return isAccepted ? grantMeans(project, { parts, isAccepted, notice }) : undefined;
+}
+
+function grantMeans(
+  project: ProjectSettings,
+  { parts, isAccepted: projectAccepted, notice }: {
+    readonly parts: JsonObject;
+    readonly isAccepted: boolean;
+    readonly notice: (text: string) => void;
+  },
+): GrantMeans {
+  return new GrantMeans({ ...project, parts, projectAccepted, flags: { trust: [] }, user: NOBODY, notice });
+}
+
+/** Takes gadgets and servers out of the lock, and servers out of what was answered for. @param options.rows all there are */
+export async function takeOut(
+  denied: readonly TrustRow[],
+  { project, rows, notice }: {
+    readonly project: ProjectSettings;
+    readonly rows: readonly TrustRow[];
+    readonly notice: (text: string) => void;
+  },
+): Promise<void> {
+  const { root, lock } = project;
+  const isDenied = (kind: TrustRow["kind"], entry: { readonly name: string; readonly file?: string }) =>
+    denied.some((row) => row.kind === kind && row.name === entry.name && row.file === entry.file);
+  if (denied.some(({ from }) => from === lock?.file)) {
+    const isAccepted = rows.some(({ from, reasons }) =>
+      from === lock?.file && !reasons.includes(NOT_ACCEPTED)
+    );
+    const { keeper } = grantMeans(project, { parts: await projectParts(project), isAccepted, notice });
+    await keeper.change(({ gadgets, servers }): Lock => ({
+      gadgets: gadgets.filter((gadget) => !isDenied("gadget", gadget)),
+      servers: servers.filter(({ name }) => !isDenied("server", { name })),
+    }));
+  }
+  const state = stateFolder();
+  for (const { name, kind } of denied) {
+    if (kind === "gadget" || state === undefined) continue;
+    await removeAllowedServer(hostFiles({ root: state, mode: 0o600 }), { root, name });
+  }
 }
