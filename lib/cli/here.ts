@@ -1,5 +1,6 @@
 // The project that the working folder, or a file, belongs to, for commands that look at it.
-import type { Catalog, RunSummary } from "../core/core.ts";
+import type { Catalog } from "../core/core.ts";
+import type { RunState } from "../service/service.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
@@ -14,7 +15,7 @@ import { orNearest } from "./run/source.ts";
 import { type Told, warningsTo } from "./page.ts";
 
 /** Whether somebody can go on with the run. */
-export function isResumable({ status, owned }: RunSummary): boolean {
+export function isResumable({ status, owned }: Pick<RunState, "status" | "owned">): boolean {
   return !owned && (status === "running" || status === "stopped" || status === "held");
 }
 

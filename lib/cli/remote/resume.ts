@@ -15,7 +15,7 @@ import { checkResultFile, checkStdout } from "../run/end.ts";
 import { viewOf } from "../run/view.ts";
 import type { ServerClient } from "./client.ts";
 import { resumeTalkThere } from "./chat.ts";
-import { runThere, summaryOf } from "./look.ts";
+import { runThere } from "./look.ts";
 import { performThere } from "./perform.ts";
 import { serverOf } from "./server.ts";
 import { decidedThere } from "./talk.ts";
@@ -65,7 +65,7 @@ export async function resume(
 
 async function newest(client: ServerClient, terminal: Terminal): Promise<RunState> {
   for await (const run of client.runs()) {
-    if (!isResumable(summaryOf(run))) continue;
+    if (!isResumable(run)) continue;
     await tellResumed(run, terminal);
     return run;
   }

@@ -266,7 +266,10 @@ function testMeans(
       tools: readyTools(async () => catalogInWorld(await project.catalog(), world)),
       budget: {},
       calls: {},
-      env: (name) => valueOf(env, name),
+      env(name) {
+        if (Object.hasOwn(env, name)) return env[name] ?? "";
+        throw new Error(`the test has no environment variable ${JSON.stringify(name)}: put it into env`);
+      },
       ...conversationSubRuns,
       collection: path === undefined ? undefined : {
         async search(...given) {
@@ -283,12 +286,6 @@ function testMeans(
       (await collection?.catch(() => undefined))?.[Symbol.dispose]();
     },
   };
-}
-
-function valueOf(env: Readonly<Record<string, string>>, name: string): string {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value !== undefined) return value;
-  throw new Error(`the test has no environment variable ${JSON.stringify(name)}: put it into env`);
 }
 
 /** How often each step has asked its model, and each request was sent; what was asked for and is not in the test, in words. */

@@ -33,12 +33,10 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
   const blocks = (wish.blocks ?? []).map((block) => blockOf(block, project));
   const out = outOf(wish.out, at);
   const place = await openDocumentPlace(at);
-  const input: DocumentRunInput = {
-    ...settingsInput(project, {}),
-    ...wishedInput(wish, project),
-    path,
-    ...out,
-  };
+  const { prompt, model, mode } = wish;
+  const values = textsOf(wish.input ?? {});
+  const budget = wishedBudget(project, wish.budget);
+  const input = { ...settingsInput(project, {}), values, budget, prompt, model, mode, path, ...out };
   const { problems, checked } = await checkedDocument(place, { input, blocks });
   if (checked === undefined) throw problemsError(problems.map(withoutFlag), "E-document");
   for (const problem of problems) around.opening.notice(problemLine(problem));
@@ -77,11 +75,4 @@ function outOf(
     code: "refused",
     details: { field: "out.file", flag: refused.flag },
   });
-}
-
-function wishedInput(
-  { input = {}, prompt, model, mode, budget }: FileWish,
-  project: ProjectSettings,
-): Pick<DocumentRunInput, "values" | "budget" | "prompt" | "model" | "mode"> {
-  return { values: textsOf(input), budget: wishedBudget(project, budget), prompt, model, mode };
 }

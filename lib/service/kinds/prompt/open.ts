@@ -76,9 +76,11 @@ export async function openPromptRun(
   const found: FoundPrompt = options.path === "" && agent !== undefined
     ? { kind: "prompt", prompt: systemPromptOf(agent) }
     : findPrompt(options.path, told, { command, nearFile: options.nearFile, folder: options.folder });
-  const dialog = recorded === undefined
-    ? await openDialogCatalog(at, { accepted, tools: namedTools(found) })
-    : RECORDED;
+  // Only for plain names the catalogue is opened; what a tactic asks is not known before.
+  const tools = found.kind === "tactic"
+    ? ["*"]
+    : found.prompt.tools.filter((tool) => typeof tool === "string");
+  const dialog = recorded === undefined ? await openDialogCatalog(at, { accepted, tools }) : RECORDED;
   // The flag, the variable, the profile, the prompt's file; where none says anything, `models.default`.
   const named = wantedModel(options.model);
   const modelName = found.kind === "tactic"
@@ -112,12 +114,6 @@ export async function openPromptRun(
     modelName,
     modelOf: models,
   };
-}
-
-/** The plain names among the tools: only for them the catalogue is opened. What a tactic asks is not known before. */
-function namedTools(found: FoundPrompt): readonly string[] {
-  if (found.kind === "tactic") return ["*"];
-  return found.prompt.tools.flatMap((tool) => typeof tool === "string" ? [tool] : []);
 }
 
 /** What the prompt wants of its model and of the project leaves no run behind where there is no such thing. @throws {UsageError} */
