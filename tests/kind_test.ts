@@ -24,12 +24,23 @@ const drawnToy: Kind = {
         return { files, head: ["FILE"], rows: files.map(({ file }) => [file]), notes: "" };
       },
     }),
+  test: () => ({
+    schema: () => ({ type: "array" }),
+    read({ text, file }) {
+      const tests = text.trim().split("\n").map((line, index) => {
+        const span = { file, line: index + 1, column: 3 };
+        const failures = /wrong/.test(line) ? [{ what: "line", span, message: "is wrong" }] : [];
+        return { name: line.slice(2), span, run: () => Promise.resolve(failures) };
+      });
+      return Promise.resolve(tests);
+    },
+  }),
 };
 
 const kinds = [drawnToy];
 const FILES = { "a.toy": "say one\nread two.txt\n", "broken.toy": "say one\nsing two\n" };
 
-Deno.test("a kind of one file runs, goes on, is forked, replayed, checked, drawn and shown by the command line", async () => {
+Deno.test("a kind of one file runs, goes on, is forked, replayed, checked, drawn, shown and tested by the command line", async () => {
   if (!runsInside()) return console.log("not run here: a program of its own has no kinds but its own");
   await using project = await testProject(FILES);
   const orrery = (...args: string[]) => project.run(args, { kinds });
@@ -69,6 +80,20 @@ Deno.test("a kind of one file runs, goes on, is forked, replayed, checked, drawn
   assert.deepEqual(JSON.parse((await orrery("show", "toy", "a.toy", "--json")).stdout), { lines: 2 });
 
   assert.equal((await orrery("list", "toys")).stdout, "FILE\na.toy\nbroken.toy\n");
+
+  await project.write("all.toy-test.yml", "- right\n- wrong\n");
+  for (const word of ["all.toy-test.yml", "."]) {
+    const tested = await orrery("test", word);
+    assert.deepEqual([tested.code, tested.stdout.replace(/\d+ ms/g, "1 ms")], [
+      1,
+      "ok    all.toy-test.yml: right  1 ms\nFAIL  all.toy-test.yml: wrong  1 ms\n" +
+      "  all.toy-test.yml:2:3: error: is wrong\n1 passed, 1 failed\n",
+    ]);
+  }
+  assert.equal((await orrery("check", "all.toy-test.yml")).stderr, "1 file, 0 errors, 0 warnings\n");
+  await Deno.remove(`${project.folder}/all.toy-test.yml`);
+  const none = await orrery("test", "a.toy");
+  assert.match(none.stderr, /end with \.document-test\.yml or \.conversation-test\.yml or \.toy-test\.yml/);
 
   const problem = "broken.toy:2:1: error: expected say or read, found sing two\n";
   const checked = await orrery("check", "broken.toy");
