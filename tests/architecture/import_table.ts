@@ -22,9 +22,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   run: ["core", "parse", "document", "conversation", "prompt", "schedule", "schema", "check"],
   project: [
     "core",
-    "schema",
-    "parse", // programs check and run documents in a project
-    "document",
+    "parse",
     "check",
     "catalog",
     "host",
