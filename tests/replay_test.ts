@@ -328,6 +328,16 @@ Deno.test("a run that was interrupted in a wait is replayed up to there", async 
   await assertPromptReplays({ events, lines });
 });
 
+Deno.test("who stops a run that has ended adds nothing to its record, which is closed by then", async () => {
+  const stop = new AbortController();
+  let isClosed = false;
+  const write = (): void => assert.ok(!isClosed, "written to a closed record");
+  const events = await Array.fromAsync(calls(TEXT, gadgets)({ stop, recorder: { write } }));
+  assert.equal(endOf(events).type, "run-end");
+  isClosed = true;
+  stop.abort(new Error("Ctrl-C"));
+});
+
 Deno.test("a prompt that is another one ends the replay with the difference", async () => {
   const recorded = await recordPrompt({ scripts: LONG });
   const events = await Array.fromAsync(

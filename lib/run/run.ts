@@ -97,6 +97,8 @@ export class Run {
   readonly #options: RunOptions;
   readonly #stop: AbortController;
   readonly #linked: LinkedSignal | undefined;
+  /** Aborted when the run has ended: its record is whole then. */
+  readonly #over = new AbortController();
   readonly #outbox: Outbox;
   readonly #drain: RunDrain | undefined;
   /** Steps under way that read something. */
@@ -125,9 +127,8 @@ export class Run {
     if (signal !== undefined && signal !== this.signal) this.#linked = linkedSignal([signal], this.#stop);
     if (journal !== undefined) this.#drain = options.drain?.((reason) => this.#stop.abort(reason));
     if (options.recorder !== undefined) { // before anybody else hears of it
-      this.signal.addEventListener("abort", () => this.part(ABORT_KEY, messageOf(this.signal.reason)), {
-        once: true,
-      });
+      const onAbort = (): void => this.part(ABORT_KEY, messageOf(this.signal.reason));
+      this.signal.addEventListener("abort", onAbort, { once: true, signal: this.#over.signal });
     }
     this.#outbox = new Outbox(this.events, { journal, onError: (error) => this.#onJournalError(error) });
     this.#seq = journal?.lastSeq ?? 0;
@@ -367,6 +368,7 @@ export class Run {
       });
     }
     this.#linked?.[Symbol.dispose]();
+    this.#over.abort();
     this.events.end();
   }
 
