@@ -14,6 +14,7 @@ import {
   runCalls,
   type RunEvent,
   type RunJournal,
+  systemClock,
 } from "../mod.ts";
 import { mortalJournal } from "./_mortal_journal.ts";
 import { testProject } from "./_project.ts";
@@ -88,7 +89,9 @@ const callFile: Case = {
 const loopOf = (
   toolsMode: "blocks" | "native",
   scripts: readonly Script[],
-  { budget, gadgets: own }: Pick<DialogOptions, "budget"> & { readonly gadgets?: readonly AnyGadget[] } = {},
+  { gadgets: own, ...more }: Pick<DialogOptions, "budget" | "clock"> & {
+    readonly gadgets?: readonly AnyGadget[];
+  } = {},
 ): Case => ({
   start(options, effects) {
     const all = own ?? gadgets(effects);
@@ -106,7 +109,7 @@ const loopOf = (
       catalog: createCatalog(all),
       tools: all.map(({ name }) => name),
       policy: { toolsMode },
-      budget,
+      ...more,
     });
   },
 });
@@ -210,10 +213,20 @@ for (const budget of [{ tokens: 15 }, { timeMs: 8 }]) {
         name: "Slow",
         description: "Test.",
         idempotent: true,
-        run: () => new Promise((resolve) => setTimeout(() => resolve("slow"), 10)),
+        run: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          passedMs += 10;
+          return "slow";
+        },
       };
+      let passedMs = 0;
+      const clock = { ...systemClock, now: () => passedMs };
       // Behind the calls the run is asked about its budget; a killed one has used as much before it comes to them again.
-      const again = loopOf("blocks", [[block("Slow:a")], [block("Slow:b")]], { budget, gadgets: [slow] });
+      const again = loopOf("blocks", [[block("Slow:a")], [block("Slow:b")]], {
+        budget,
+        clock,
+        gadgets: [slow],
+      });
       const deaths = await killedEverywhere(again, goesOn);
       assert.ok(deaths >= 8, String(deaths));
     },
