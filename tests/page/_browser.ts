@@ -43,7 +43,7 @@ export interface PageTest {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly project: TestProject;
-  /** A tab of its own, with cookies of its own, at this path; at another place when it is a whole address. */
+  /** A tab with no cookies, at this path; at another place when it is a whole address. */
   open(path: string, look?: PageLook): Promise<OpenPage>;
   /** The tab that is kept for this look, gone to this path: for what is only looked at. */
   visit(path: string, look: PageLook): Promise<OpenPage>;
@@ -62,6 +62,8 @@ export interface OpenPage extends AsyncDisposable {
   accessible(): Promise<void>;
   /** Fails when the page is wider than its window. */
   fits(): Promise<void>;
+  /** Runs a script before those of each page from here on. */
+  runFirst(script: string): Promise<void>;
   /** From here on an error with these words is meant to be: a request that is refused is told on the console. */
   expectError(words: RegExp): void;
 }
@@ -98,7 +100,7 @@ export function pageTest(
       };
       const urlOf = (path: string): string => new URL(path, server.origin).href;
       const open = (path: string, look: PageLook = {}): Promise<OpenPage> =>
-        openPage(browser, { url: urlOf(path), look });
+        openTab(browser, { url: urlOf(path), look });
       await using kept = new KeptTabs(browser);
       const visit = (path: string, look: PageLook): Promise<OpenPage> => kept.visit(urlOf(path), look);
       await work({ origin: server.origin, project, open, visit, step });
@@ -167,7 +169,7 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(stream).text();
 }
 
-/** One for all tests of a file, since its first page takes seconds; each has tabs and cookies of its own. */
+/** One for all tests, since its first page takes seconds. */
 let sharedBrowser: Promise<Browser> | undefined;
 
 Deno.test.afterAll(async () => await (await sharedBrowser)?.close());
@@ -176,10 +178,43 @@ function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: START_MS });
 }
 
-/** A tab for each look: to open one takes longer than to look at a page. */
+/** Tabs that nobody uses, as new: to open one starts a process, which takes longer than to look at a page. */
+const freeTabs = new Map<string, Tab[]>();
+
+/** A free tab, or a new one, at this address. It is free again at its end. */
+async function openTab(
+  browser: Browser,
+  { url, look }: { readonly url: string; readonly look: PageLook },
+): Promise<OpenTab> {
+  const key = JSON.stringify(look);
+  const tab = freeTabs.get(key)?.pop() ?? await newTab(browser, look);
+  const leave = async (): Promise<void> => {
+    const isNew = await tab.renew().catch(() => false);
+    if (isNew) freeTabs.set(key, [...freeTabs.get(key) ?? [], tab]);
+    else await tab.close();
+  };
+  try {
+    await tab.begin(url);
+  } catch (error) {
+    await tab.close();
+    throw error;
+  }
+  return {
+    ...tab,
+    async [Symbol.asyncDispose]() {
+      try {
+        tab.assertNoErrors();
+      } finally {
+        await leave();
+      }
+    },
+  };
+}
+
+/** A tab for each look, which keeps it. */
 class KeptTabs implements AsyncDisposable {
   readonly #browser: Browser;
-  readonly #tabs = new Map<string, Tab>();
+  readonly #tabs = new Map<string, OpenTab>();
 
   constructor(browser: Browser) {
     this.#browser = browser;
@@ -188,7 +223,7 @@ class KeptTabs implements AsyncDisposable {
   async visit(url: string, look: PageLook): Promise<OpenPage> {
     const key = JSON.stringify(look);
     const kept = this.#tabs.get(key);
-    const tab = kept ?? await openPage(this.#browser, { url, look });
+    const tab = kept ?? await openTab(this.#browser, { url, look });
     this.#tabs.set(key, tab);
     if (kept !== undefined) await tab.page.goto(url);
     return { ...tab, [Symbol.asyncDispose]: () => Promise.resolve(tab.assertNoErrors()) };
@@ -202,19 +237,22 @@ class KeptTabs implements AsyncDisposable {
 const UNTIL_MS = 15_000;
 
 /** A tab, and what it has told on its console. */
-interface Tab extends OpenPage {
+interface Tab extends Omit<OpenPage, typeof Symbol.asyncDispose> {
   /** Fails for what was told since it was asked last, and was not meant to be. */
   assertNoErrors(): void;
+  begin(url: string): Promise<void>;
+  /** Leaves the page and makes the tab as it was; false where that cannot be. */
+  renew(): Promise<boolean>;
+  close(): Promise<void>;
 }
+
+type OpenTab = Tab & OpenPage;
 
 const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 375, height: 812 } } as const;
 
-async function openPage(
+async function newTab(
   browser: Browser,
-  { url, look: { size = "desk", dark = false, script = true, reducedMotion = false } }: {
-    readonly url: string;
-    readonly look: PageLook;
-  },
+  { size = "desk", dark = false, script = true, reducedMotion = false }: PageLook,
 ): Promise<Tab> {
   const context: BrowserContext = await browser.newContext({
     viewport: SIZES[size],
@@ -234,8 +272,8 @@ async function openPage(
     if (message.type() === "error") errors.push(message.text());
   });
   page.on("pageerror", (error) => errors.push(String(error)));
-  let hasAxe = false;
-  const opened: Tab = {
+  let hasScripts = false;
+  return {
     page,
     assertNoErrors() {
       const unexpected = errors.splice(0).filter((text) => !expected.some((words) => words.test(text)));
@@ -255,10 +293,8 @@ async function openPage(
       }
     },
     async accessible() {
-      // By the debugger: the page's own policy does not forbid it. It is sent once, for the pages that come later in this tab too.
-      if (!hasAxe) await page.addInitScript(axe.source);
-      if (!hasAxe) await page.evaluate(axe.source);
-      hasAxe = true;
+      // By the debugger: the page's own policy does not forbid it.
+      if (await page.evaluate("typeof axe") === "undefined") await page.evaluate(axe.source);
       const found: unknown = await page.evaluate(AXE_RUN);
       assert.deepEqual(found, [], `axe-core on ${page.url()}`);
     },
@@ -267,19 +303,25 @@ async function openPage(
       const widest: unknown = await page.evaluate(`(${WIDEST})(${width})`);
       assert.deepEqual(widest, [], `${page.url()}: wider than a window of ${width} px`);
     },
-    expectError: (words) => void expected.push(words),
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      opened.assertNoErrors();
+    async runFirst(script) {
+      hasScripts = true;
+      await page.addInitScript(script);
     },
+    expectError: (words) => void expected.push(words),
+    async begin(url) {
+      errors.length = 0; // of what was under way when the last page was left
+      expected.length = 0;
+      await page.goto(url);
+    },
+    async renew() {
+      if (hasScripts || context.pages().length > 1) return false;
+      await page.goto("about:blank");
+      await page.mouse.move(0, 0);
+      await context.clearCookies();
+      return true;
+    },
+    close: () => context.close(),
   };
-  try {
-    await page.goto(url);
-  } catch (error) {
-    await context.close();
-    throw error;
-  }
-  return opened;
 }
 
 /** Gives what stands out of a page that is wider than its window, the first five. */

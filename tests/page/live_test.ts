@@ -94,7 +94,7 @@ pageTest("live: what goes on is seen on every page", { files: VIEW_FILES }, asyn
   });
   await test.step("whoever looks elsewhere is told, where that was allowed", async () => {
     await using tab = await test.open("/models");
-    await tab.page.addInitScript(`globalThis.notified = [];
+    await tab.runFirst(`globalThis.notified = [];
 globalThis.Notification = class {
   static permission = "granted";
   constructor(title, options) { notified.push([title, options.body]); }

@@ -233,7 +233,7 @@ pageTest("runs: questions are answered", { files: VIEW_FILES }, async (test) => 
   await test.step("what is pressed as a question comes answers nothing", async () => {
     await using tab = await test.open("/");
     const { page } = tab;
-    await page.addInitScript(NOTE_ASKS);
+    await tab.runFirst(NOTE_ASKS);
     await started(tab, { form: "/calls/allow.calls" });
     await page.locator(".ask").waitFor();
     assert.deepEqual(await page.evaluate("asksSeen"), [{ focus: "card", buttons: 2, reached: 0 }]);
@@ -252,7 +252,7 @@ pageTest("runs: questions are answered", { files: VIEW_FILES }, async (test) => 
   await test.step("a question that moves to where an answered one stood is not answered by a second click", async () => {
     await using tab = await test.open("/");
     const { page } = tab;
-    await page.addInitScript(NOTE_ASKS);
+    await tab.runFirst(NOTE_ASKS);
     const paths = [
       await started(tab, { form: "/calls/allow.calls" }),
       await started(tab, { form: "/calls/allow.calls" }),

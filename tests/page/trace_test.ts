@@ -103,7 +103,7 @@ pageTest("trace: why a run failed, and long ones", { files: VIEW_FILES }, async 
     const path = await started(tab, { form: "/calls/spaced.calls" });
     await stands(tab, "failed");
     const { page } = tab;
-    await page.addInitScript(SHIFTS);
+    await tab.runFirst(SHIFTS);
     await page.goto(new URL(path, test.origin).href);
     await tab.until("document.querySelector('[data-run-late]') === null");
     assert.deepEqual(

@@ -1,0 +1,3 @@
+import { together } from "../../_together.ts";
+
+await together(import.meta.url);
