@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { typedPath } from "../core/core.ts";
 import { workingFolder } from "../host/paths.ts";
 import type { Terminal } from "../host/terminal/terminal.ts";
@@ -48,9 +47,9 @@ export async function graph(
 /** Of a call file, or stdin. @throws {UsageError} for what is no file that can be drawn */
 async function callsOf(word: string, terminal: Terminal): Promise<LookedFile> {
   const cwd = workingFolder();
-  const { name, path = cwd, text: pieces } = await openCallSource(word, { terminal, cwd, command: "graph" });
-  const { project } = await openApp({ folder: path === cwd ? cwd : dirname(path) });
+  const { name, path, text: pieces } = await openCallSource(word, { terminal, cwd, command: "graph" });
+  const { project } = await openApp({ file: path });
   let text = "";
   for await (const piece of pieces) text += piece;
-  return { file: name, path, text, project };
+  return { file: name, path: path ?? cwd, text, project };
 }

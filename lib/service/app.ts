@@ -32,14 +32,7 @@ import {
   renewedGrants,
   type RunGrants,
 } from "../project/trust/grants.ts";
-import {
-  continuedRun,
-  createRun,
-  type FoundSecret,
-  type KeepFlags,
-  type KeptRun,
-  openJournal,
-} from "./keep.ts";
+import { createRun, type FoundSecret, type KeepFlags, type KeptRun, keptRun, openJournal } from "./keep.ts";
 import type { LookedFile } from "./kinds/kind.ts";
 
 /** Which project is opened, and for whom. */
@@ -93,7 +86,6 @@ export async function openApp(options: OpenAppOptions = {}): Promise<App> {
   const { root, config } = project;
   const { settings, flags } = grants;
   let secrets: Secrets | undefined;
-  let journal: Promise<Journal | undefined> | undefined;
   let opened: Journal | undefined;
   const app: App = {
     project,
@@ -101,11 +93,12 @@ export async function openApp(options: OpenAppOptions = {}): Promise<App> {
     get secrets() {
       return secrets ??= runSecrets({ config, settings });
     },
-    journal: () =>
-      journal ??= hasJournal(root).then((isThere) => {
-        opened = isThere ? openJournal(root, { secrets: app.secrets }) : undefined;
-        return opened;
-      }),
+    async journal() {
+      if (opened === undefined && await hasJournal(root)) {
+        opened = openJournal(root, { secrets: app.secrets });
+      }
+      return opened;
+    },
     async neededJournal() {
       const found = await app.journal();
       if (found !== undefined) return found;
@@ -121,7 +114,8 @@ export async function openApp(options: OpenAppOptions = {}): Promise<App> {
     },
     async continueRun(run, allowed) {
       await keepGrants(run.id, allowed, project);
-      return continuedRun(run, { journal: await app.neededJournal(), secrets: app.secrets });
+      const held = { run, journal: await app.neededJournal() };
+      return keptRun({ secrets: app.secrets, held, isGranted: true, isLasting: true });
     },
     async removeRun(word) {
       const kept = await app.neededJournal();

@@ -108,17 +108,16 @@ function maybeSecrets({ config, grants, found }: RunPlace): Secrets | undefined 
   ) {
     return undefined;
   }
-  const secrets = runSecrets({ config, settings: grants.settings });
-  for (const { name, value } of found) secrets.add(name, value);
-  return secrets;
+  return foundSecrets({ config, grants, found });
 }
 
-/** Goes on with a run that this process has taken over. */
-export function continuedRun(
-  run: RunJournal,
-  { journal, secrets }: { readonly journal: Journal; readonly secrets: Secrets },
-): KeptRun {
-  return keptRun({ secrets, held: { journal, run }, isGranted: true, isLasting: true });
+/** What nobody is to see, also of the servers that were started. */
+export function foundSecrets(
+  { config, grants: { settings }, found }: Pick<RunPlace, "config" | "grants" | "found">,
+): Secrets {
+  const secrets = runSecrets({ config, settings });
+  for (const { name, value } of found) secrets.add(name, value);
+  return secrets;
 }
 
 /** A record that answers a run, of which nothing is kept then. @throws {SourceError} at a line that is none of a record */
@@ -193,7 +192,8 @@ export function startRecord(
   return { recorder, file: growing };
 }
 
-function keptRun(
+/** A run that is kept as far as it is said here. */
+export function keptRun(
   { secrets, held, way = "", isGranted = false, isLasting = false, recorder, file, replay }: {
     readonly secrets?: Secrets;
     readonly replay?: Replay;

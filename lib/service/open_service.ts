@@ -76,10 +76,8 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
     limit: () => hold.latest.app.project.config.limits.runs,
   });
   const stage = new RunStage({
-    root,
     grants,
     notice,
-    secrets,
     journal,
     registry,
     hold,
@@ -276,7 +274,7 @@ function turnMaker(stage: RunStage, ephemeral: boolean): TalkHost["turn"] {
     registry.assertRoom();
     opening.add(id);
     try {
-      const kept = ephemeral ? grants : await renewed(id, stage.options); // what it was allowed, and what every run may do
+      const kept = ephemeral ? grants : await renewed(id, { root: stage.options.hold.root, grants }); // what it was allowed, and what every run may do
       return await stage.accept({ canAsk, grants: () => kept }, async (placed) => {
         const { events, ...options } = await begin(placed.at, ephemeral ? undefined : stage.drain);
         const start = { kind: "conversation", file, input: null };

@@ -6,7 +6,6 @@ import {
   type RunJournal,
   RunNotFoundError,
   type RunTrace,
-  type Secrets,
 } from "../../core/core.ts";
 import { dropGrants, grantsNothing, keepGrants, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
 import { type DrainRun, RunDrain } from "../../run/drain.ts";
@@ -22,12 +21,9 @@ import type { RunShows } from "../service.ts";
 
 /** What is around all runs of a project that is held open. */
 export interface RunStageOptions {
-  /** Of the project: real and absolute. */
-  readonly root: string;
   /** What every run may do. */
   readonly grants: RunGrants;
   readonly notice: (text: string) => void;
-  readonly secrets: Secrets;
   readonly journal: Journal;
   readonly registry: RunRegistry;
   readonly hold: ProjectHold;
@@ -109,7 +105,7 @@ export class RunStage {
     { app: { project }, accepted, openCatalog, use }: OpenProject,
     { canAsk, grants }: { readonly canAsk: boolean; readonly grants: RunGrants },
   ): PlacedRun {
-    const { notice, secrets } = this.options;
+    const { notice, hold: { secrets } } = this.options;
     const isShared = grants === this.options.grants;
     const stop = new AbortController();
     const asks = canAsk ? new Asks() : undefined;
@@ -150,7 +146,7 @@ export class RunStage {
 
   /** What it may do is there for whoever goes on with it. */
   async keepGrants(id: string, grants: RunGrants): Promise<void> {
-    const { root } = this.options;
+    const { root } = this.options.hold;
     const own = { ...grants, flags: { ...grants.flags, "trust-project": false } }; // that the server was told, of what it began with
     if (!grantsNothing(own)) await keepGrants(id, own, { root, cwd: root });
   }
@@ -165,7 +161,7 @@ export class RunStage {
   ): HeldRun {
     const { results: _results, ...shows } = ready.shows;
     const held = this.hold(ready.start, placed, { id, before: journal?.lastSeq, startedAt, shows });
-    const { secrets } = this.options;
+    const { secrets } = this.options.hold;
     const { stop } = placed;
     const keeping = journal === undefined
       ? { id, secrets, stop }
@@ -206,7 +202,7 @@ export class RunStage {
     events: AsyncIterable<RunEvent>,
     { journal, placed }: { readonly journal?: RunJournal; readonly placed: PlacedRun },
   ): Promise<void> {
-    const { secrets, notice, registry } = this.options;
+    const { hold: { secrets }, notice, registry } = this.options;
     let error: string | undefined;
     try {
       for await (const event of events) held.push(event);

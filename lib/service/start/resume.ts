@@ -28,12 +28,12 @@ export async function goOn(
   { rerun, skip, budget, canAsk = false }: ResumeWishes,
   stage: RunStage,
 ): Promise<HeldRun> {
-  const { journal, secrets, registry, grants: common, kinds } = stage.options;
+  const { journal, hold: { root, secrets }, registry, grants: common, kinds } = stage.options;
   const run = inWords(id, () => journal.open(id));
   try {
     const { steps, summary: { startedAt } } = journal.read(id);
     await settled(id, { rerun, skip }, (decisions) => settleSteps(run, { steps, decisions, user: NOBODY }));
-    const grants = await renewed(id, stage.options);
+    const grants = await renewed(id, { root, grants: common });
     addGranted(secrets, grants.settings);
     const counting = ({ accepted }: OpenProject) => grants === common ? grants : asAccepted(grants, accepted);
     return await stage.accept({ canAsk, grants: counting }, async (placed) => {

@@ -7,7 +7,6 @@ import {
   FileError,
   type JsonObject,
   type RunEvent,
-  type Secrets,
 } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
@@ -15,8 +14,7 @@ import { newRunId } from "../../journal/new_run.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
 import { type ProjectSettings } from "../../project/project.ts";
-import { assertRecord, openJournal, startRecord } from "../keep.ts";
-import { runSecrets } from "../../project/run_secrets.ts";
+import { assertRecord, foundSecrets, openJournal, startRecord } from "../keep.ts";
 import { UsageError } from "../exit_code.ts";
 import { limitsOf, wishedBudget } from "../input/budget.ts";
 import { isModuleFile, moduleChoice } from "../input/module_choice.ts";
@@ -219,15 +217,14 @@ export async function beginConversation(
     readonly record?: string;
   },
 ): Promise<BegunConversation | RefusedAgent> {
-  const { agent, project, isEphemeral } = options;
-  const { cwd } = project;
+  const { agent, project: { root, cwd, config }, around, isEphemeral } = options;
   if (record !== undefined) await assertRecord(record, cwd);
   const recording: OpenSessionOptions["record"] = record === undefined
     ? undefined
     : (start, secrets) => startRecord(start, { file: record, cwd, secrets });
   const store = () => {
-    const secrets = secretsOf(options);
-    const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(project.root, { secrets });
+    const secrets = foundSecrets({ ...options, config, found: around.found });
+    const journal = isEphemeral ? memoryJournal({ secrets }) : openJournal(root, { secrets });
     return { journal, secrets };
   };
   const session = await openSession({
@@ -240,11 +237,4 @@ export async function beginConversation(
   if ("problems" in session) return session;
   await session.keepGrants();
   return { agent, session, isKept: !isEphemeral };
-}
-
-/** Also of the servers that were started. */
-function secretsOf({ project: { config }, grants: { settings }, around }: StartPlace): Secrets {
-  const secrets = runSecrets({ config, settings });
-  for (const { name, value } of around.found) secrets.add(name, value);
-  return secrets;
 }

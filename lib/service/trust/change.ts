@@ -10,7 +10,6 @@ import {
 import {
   type GadgetToGrant,
   type GadgetUse,
-  type JsonObject,
   type Lock,
   type LockedGadget,
   ProblemsError,
@@ -176,25 +175,22 @@ export async function acceptedGrants(
   project: ProjectSettings,
   { user, trustsProject, notice }: ChangeOptions,
 ): Promise<GrantMeans | undefined> {
-  const parts = await projectParts(project);
-  if (Object.keys(parts).length === 0) return grantMeans(project, { parts, isAccepted: false, notice });
+  if (Object.keys(await projectParts(project)).length === 0) return await grantMeans(project, false, notice);
   const isAccepted = await isProjectAccepted({
     ...project,
     flags: { gadget: [], trust: [], "trust-project": trustsProject },
     user: await user(),
     notice,
   });
-  return isAccepted ? grantMeans(project, { parts, isAccepted, notice }) : undefined;
+  return isAccepted ? await grantMeans(project, true, notice) : undefined;
 }
 
-function grantMeans(
+async function grantMeans(
   project: ProjectSettings,
-  { parts, isAccepted: projectAccepted, notice }: {
-    readonly parts: JsonObject;
-    readonly isAccepted: boolean;
-    readonly notice: (text: string) => void;
-  },
-): GrantMeans {
+  projectAccepted: boolean,
+  notice: ChangeOptions["notice"],
+): Promise<GrantMeans> {
+  const parts = await projectParts(project);
   return new GrantMeans({ ...project, parts, projectAccepted, flags: { trust: [] }, user: NOBODY, notice });
 }
 
@@ -214,7 +210,7 @@ export async function takeOut(
     const isAccepted = rows.some(({ from, reasons }) =>
       from === lock?.file && !reasons.includes(NOT_ACCEPTED)
     );
-    const { keeper } = grantMeans(project, { parts: await projectParts(project), isAccepted, notice });
+    const { keeper } = await grantMeans(project, isAccepted, notice);
     await keeper.change(({ gadgets, servers }): Lock => ({
       gadgets: gadgets.filter((gadget) => !isDenied("gadget", gadget)),
       servers: servers.filter(({ name }) => !isDenied("server", { name })),
