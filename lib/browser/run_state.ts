@@ -1,7 +1,7 @@
 // A run as a page knows it: what came over the wire so far. However the stream was cut, and how often the reader came again, the same events
 // make the same state.
 import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
-import { isNested, nameWords, RunRows } from "../render/rows.ts";
+import { createRows, isNested, nameWords } from "../render/rows.ts";
 import { placeWords } from "../render/step_words.ts";
 import { OwnTexts } from "../render/turn_texts.ts";
 
@@ -57,7 +57,7 @@ export class RunState {
   lastSeq = 0;
   /** ms since the start of the run: of the newest event. */
   at = 0;
-  readonly rows = new RunRows();
+  readonly rows = createRows();
   /** In the order in which they were complete. */
   readonly texts: WholeText[] = [];
   /** By step. */

@@ -59,7 +59,7 @@ export function fileProblem(
   return new FileError(`Cannot ${action} ${JSON.stringify(path)}: ${reason}`, {
     path,
     code,
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./gadget.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "./json.ts";
-import { messageOf } from "./source_error.ts";
+import { messageOf, withCause } from "./source_error.ts";
 
 /** A gadget as a model is told of it. */
 export interface ToolSpec {
@@ -180,7 +180,7 @@ export class ModelError extends Error {
     message: string,
     options: { code: ModelErrorCode; status?: number; retryAfterMs?: number; flag?: string; cause?: unknown },
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, withCause(options));
     this.code = options.code;
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;

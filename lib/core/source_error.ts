@@ -38,7 +38,7 @@ export class SourceError extends Error {
   readonly code: string | undefined;
 
   constructor(message: string, options: SourceErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, withCause(options));
     this.span = options.span;
     this.hint = options.hint;
     this.source = options.source;
@@ -163,10 +163,15 @@ export class PromptError extends Error {
       readonly cause?: unknown;
     },
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, withCause(options));
     this.code = options.code;
     if (options.problems !== undefined) this.problems = options.problems;
   }
+}
+
+/** Options of an error: one without a cause has no property of that name. */
+export function withCause({ cause }: { readonly cause?: unknown }): ErrorOptions | undefined {
+  return cause === undefined ? undefined : { cause };
 }
 
 /** Something was defined, or used, as it cannot be. */

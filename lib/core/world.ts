@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { withCause } from "./source_error.ts";
 
 /** What can be asked for: the kinds of Deno's own permission flags. */
 export type PermissionKind = "read" | "write" | "net" | "run" | "env" | "sys";
@@ -133,7 +134,7 @@ export class FileError extends Error {
   readonly code: FileErrorCode;
 
   constructor(message: string, options: { path: string; code: FileErrorCode; cause?: unknown }) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, withCause(options));
     this.path = options.path;
     this.code = options.code;
   }

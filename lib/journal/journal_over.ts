@@ -42,7 +42,8 @@ import {
 } from "./open_run.ts";
 import {
   parsedMessages,
-  RunConversation,
+  type RunConversation,
+  runConversation,
   type RunConversationOptions,
   scopeText,
   slotValues,
@@ -228,7 +229,7 @@ export function journalOver(store: JournalStore, options: JournalOptions = {}): 
   function conversationOf(
     options: Pick<RunConversationOptions, "id" | "newest" | "events">,
   ): RunConversation {
-    return new RunConversation({ ...options, store, mask });
+    return runConversation({ ...options, store, mask });
   }
 
   function around(run: () => OpenRun): NewRunOptions {

@@ -42,38 +42,37 @@ interface WaitingSave {
 }
 
 /** What makes a run a conversation: what it reads of that in the store, and what waits to be written with the next commit. */
-export class RunConversation {
+export interface RunConversation {
   readonly before: RunBefore | undefined;
-  readonly #options: RunConversationOptions;
-  /** In the store, as `#messages` are. */
-  #turns: number;
-  #messages: number;
-  #usage: Usage;
-  #waiting: WaitingSave[] = [];
+  readonly isWaiting: boolean;
+  tell(event: RunEvent): void;
+  save(save: ConversationSave): void;
+  messages(range: MessageRange): readonly LogEntry[];
+  slots(scope: SlotScope): Readonly<Record<string, Json>>;
+  /** Writes what waits, behind the events that were told; inside a commit. Default usage: what those tell. */
+  put(moment: RunMoment, usage: string | undefined): void;
+  /** What was put is durable. */
+  kept(): void;
+}
 
-  constructor(options: RunConversationOptions) {
-    const { newest, events = [] } = options;
-    this.#options = options;
-    this.before = newest && runBefore(newest);
-    this.#turns = newest?.n ?? 0;
-    this.#messages = newest?.messages ?? 0;
-    this.#usage = this.before?.usage ?? { input: 0, output: 0 };
-    for (const event of events) this.tell(event);
+/** @param options what it is kept with */
+export function runConversation(options: RunConversationOptions): RunConversation {
+  let waiting: WaitingSave[] = [];
+  const { id, store: { conversations }, mask, newest, events = [] } = options;
+  const before: RunBefore | undefined = newest && runBefore(newest);
+  /** In the store, as `messageCount` are. */
+  let turnCount: number = newest?.n ?? 0;
+  let messageCount: number = newest?.messages ?? 0;
+  let usage: Usage = before?.usage ?? { input: 0, output: 0 };
+  for (const event of events) tell(event);
+
+  function tell(event: RunEvent): void {
+    if (event.type === "usage") usage = addUsage(usage, event);
   }
 
-  get isWaiting(): boolean {
-    return this.#waiting.length > 0;
-  }
-
-  tell(event: RunEvent): void {
-    if (event.type === "usage") this.#usage = addUsage(this.#usage, event);
-  }
-
-  save({ state, messages, slots }: ConversationSave): void {
-    const { mask } = this.#options;
-    const waiting = this.#waiting.reduce((sum, { messages }) => sum + messages.length, 0);
-    this.#assertNext(messages, this.#messages + waiting);
-    this.#waiting.push({
+  function save({ state, messages, slots }: ConversationSave): void {
+    assertNext(messages, messageCount + waiting.reduce((sum, { messages }) => sum + messages.length, 0));
+    waiting.push({
       state: JSON.stringify(mask(state)),
       messages: messages.map(({ n, who, text, steps }) => ({
         n,
@@ -89,32 +88,33 @@ export class RunConversation {
     });
   }
 
-  messages({ from = 1, last = Infinity }: MessageRange): readonly LogEntry[] {
-    const { id, store } = this.#options;
+  function messages({ from = 1, last = Infinity }: MessageRange): readonly LogEntry[] {
     const most = Math.max(0, Math.floor(last));
-    const all = this.#waiting.flatMap(({ messages }) => messages).filter(({ n }) => n >= from);
-    const waiting = all.slice(Math.max(0, all.length - most));
-    const left = most - waiting.length;
-    if (left === 0) return waiting;
+    const all = waiting.flatMap(({ messages }) => messages).filter(({ n }) => n >= from);
+    const newest = all.slice(Math.max(0, all.length - most));
+    const left = most - newest.length;
+    if (left === 0) return newest;
     const range = { from, ...(left === Infinity ? {} : { last: left }) };
-    return [...parsedMessages(store.conversations.messages(id, range)), ...waiting];
+    return [...parsedMessages(conversations.messages(id, range)), ...newest];
   }
 
-  slots(scope: SlotScope): Readonly<Record<string, Json>> {
-    const { store, mask } = this.#options;
+  function slots(scope: SlotScope): Readonly<Record<string, Json>> {
     const text = scopeText(scope, mask);
-    const waiting = this.#waiting.flatMap(({ slots }) => slots).filter((slot) => slot.scope === text);
-    return slotValues([...store.conversations.slots(text), ...waiting]);
+    const unwritten = waiting.flatMap(({ slots }) => slots).filter((slot) => slot.scope === text);
+    return slotValues([...conversations.slots(text), ...unwritten]);
   }
 
-  /** Writes what waits, behind the events that were told; inside a commit. */
-  put(moment: RunMoment, usage: string | undefined): void {
-    const { id, store: { conversations } } = this.#options;
-    let [n, total] = [this.#turns, this.#messages];
-    for (const { state, messages, slots } of this.#waiting) {
+  function put(moment: RunMoment, checked: string | undefined): void {
+    let [n, total] = [turnCount, messageCount];
+    for (const { state, messages, slots } of waiting) {
       total += messages.length;
-      const used = usage ?? JSON.stringify(this.#usage);
-      conversations.addCheckpoint(id, { n: ++n, state, messages: total, usage: used, ...moment });
+      conversations.addCheckpoint(id, {
+        n: ++n,
+        state,
+        messages: total,
+        usage: checked ?? JSON.stringify(usage),
+        ...moment,
+      });
       for (const message of messages) {
         conversations.addMessage(id, { n: message.n, message: JSON.stringify(message) });
       }
@@ -122,23 +122,35 @@ export class RunConversation {
     }
   }
 
-  /** What was put is durable. */
-  kept(): void {
-    this.#turns += this.#waiting.length;
-    for (const { messages } of this.#waiting) this.#messages += messages.length;
-    this.#waiting = [];
+  function kept(): void {
+    turnCount += waiting.length;
+    for (const { messages } of waiting) messageCount += messages.length;
+    waiting = [];
   }
 
-  #assertNext(messages: readonly LogEntry[], length: number): void {
+  function assertNext(messages: readonly LogEntry[], length: number): void {
     const index = messages.findIndex(({ n }, index) => n !== length + index + 1);
     const wrong = messages[index];
     if (wrong === undefined) return;
     throw new Error(
-      `Message ${wrong.n} does not go on where the log of run "${this.#options.id}" ends: expected message ${
+      `Message ${wrong.n} does not go on where the log of run "${id}" ends: expected message ${
         length + index + 1
       }`,
     );
   }
+
+  return {
+    before,
+    get isWaiting() {
+      return waiting.length > 0;
+    },
+    tell,
+    save,
+    messages,
+    slots,
+    put,
+    kept,
+  };
 }
 
 /** Whose slots, as one text: what is absent is no name. */

@@ -140,7 +140,7 @@ export async function namedAsGiven<T>(given: string, real: string, work: () => P
     if (!(error instanceof FileError) || error.path !== real) throw error;
     const { code, cause } = error;
     const message = error.message.replace(JSON.stringify(real), () => JSON.stringify(given));
-    throw new FileError(message, { path: given, code, ...(cause === undefined ? {} : { cause }) });
+    throw new FileError(message, { path: given, code, cause });
   }
 }
 

@@ -7,8 +7,10 @@ import { printable, printableLine } from "./shown_text.ts";
  * An error of something a user wrote, for people: `file:line:column: error: message`, the source line with a caret under the
  * place, and what to do. Ends with a line feed.
  */
-export function errorFrame(error: SourceError, options: { readonly paint?: Paint } = {}): string {
-  const paint = options.paint ?? paintFor(false);
+export function errorFrame(
+  error: SourceError,
+  { paint = paintFor(false) }: { readonly paint?: Paint } = {},
+): string {
   const place = error.place === "" ? "" : paint("bold", `${printableLine(error.place)}: `);
   const lines = [`${place}${paint("red", "error:")} ${printable(error.message)}`];
   if (error.source !== undefined && error.span !== undefined) {
@@ -19,8 +21,10 @@ export function errorFrame(error: SourceError, options: { readonly paint?: Paint
 }
 
 /** An error without a place: `error: message`. Ends with a line feed. */
-export function plainErrorFrame(message: string, options: { readonly paint?: Paint } = {}): string {
-  const paint = options.paint ?? paintFor(false);
+export function plainErrorFrame(
+  message: string,
+  { paint = paintFor(false) }: { readonly paint?: Paint } = {},
+): string {
   return message.split("\n").map((line) => `${paint("red", "error:")} ${printable(line)}\n`).join("");
 }
 

@@ -1,7 +1,7 @@
 // Events of a run as lines for a log file or a pipe.
 import type { RunEvent } from "../core/event.ts";
 import type { Paint } from "./cells.ts";
-import { type RunRow, RunRows } from "./rows.ts";
+import { createRows, type RunRow, type RunRows } from "./rows.ts";
 import { tallyLine } from "./run_tally.ts";
 import {
   BlankLines,
@@ -39,7 +39,7 @@ export class PlainLines {
   readonly #blankLines = new BlankLines();
   #atLineStart = true;
 
-  constructor({ file, quiet = false, shownText = "all" }: PlainLinesOptions, rows: RunRows = new RunRows()) {
+  constructor({ file, quiet = false, shownText = "all" }: PlainLinesOptions, rows: RunRows = createRows()) {
     this.rows = rows;
     this.isQuiet = quiet;
     this.#file = file;
@@ -181,7 +181,7 @@ export class DocumentLines extends PlainLines {
   #endless: readonly string[] = [];
 
   constructor({ quiet = false, problemsOnly = false, isReused }: DocumentLinesOptions = {}) {
-    super({ file: "", quiet, shownText: "none" }, new RunRows(isReused));
+    super({ file: "", quiet, shownText: "none" }, createRows(isReused));
     this.#isBrief = quiet || problemsOnly;
   }
 

@@ -69,11 +69,38 @@ type EventOf<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type:
 type CallEvent = Extract<RunEvent, { readonly invocationId: string }>;
 
 /** Everything that views know of a run. */
-export class RunRows {
+export interface RunRows {
   /** In the order in which they were told. */
-  readonly all: RunRow[] = [];
-  readonly byKey = new Map<string, RunRow>();
-  readonly tally: RunTally = {
+  readonly all: readonly RunRow[];
+  readonly byKey: ReadonlyMap<string, RunRow>;
+  readonly tally: Readonly<RunTally>;
+  /** The end of the text that a step gives at the moment. */
+  readonly tail: { readonly step: string; readonly text: string };
+  /** How it ended; undefined again when it goes on. */
+  readonly end: EventOf<"run-end"> | undefined;
+  /** The calls of the run. */
+  readonly calls: readonly RunRow[];
+  /** Takes an event. @returns the row that it is about */
+  take(event: RunEvent): RunRow | undefined;
+  /** That of the call which an event is about. */
+  callOf(event: CallEvent): RunRow | undefined;
+  /** The innermost operation that a step belongs to. */
+  operationOf(step: string): RunRow | undefined;
+  /** How it stands; what has no end of its own when the run ends has broken off. */
+  stateOf(row: RunRow): RowState;
+  /** ms that it has run until now, without what it has waited for a person; undefined when it has not run. */
+  msOf(row: RunRow, now: number): number | undefined;
+  /** Adds one that no event has told of. */
+  add(begun: Begun): RunRow;
+  /** Those of a step and of what it is inside of, the innermost first. */
+  path(step: string): readonly RunRow[];
+}
+
+/** @param isReused whether an operation did what an earlier run had done already */
+export function createRows(isReused: (key: string) => boolean = () => false): RunRows {
+  const all: RunRow[] = [];
+  const byKey = new Map<string, RunRow>();
+  const tally: RunTally = {
     opened: 0,
     running: 0,
     done: 0,
@@ -82,157 +109,142 @@ export class RunRows {
     answers: 0,
     usage: NO_USAGE,
   };
-  /** The end of the text that a step gives at the moment. */
-  tail = { step: "", text: "" };
-  /** How it ended; undefined again when it goes on. */
-  end: EventOf<"run-end"> | undefined;
+  let tail = { step: "", text: "" };
+  let end: EventOf<"run-end"> | undefined;
   /** The newest step of each name: so messages and slots of a conversation say whose they are. */
-  readonly #byName = new Map<string, RunRow>();
-  readonly #calls = new Map<string, RunRow>();
-  readonly #isReused: (key: string) => boolean;
-  #hasTurns = false;
-  #turns = 0;
-  #turn: RunRow | undefined;
+  const byName = new Map<string, RunRow>();
+  const callRows = new Map<string, RunRow>();
+  let hasTurns = false;
+  let turnCount = 0;
+  let turnNow: RunRow | undefined;
 
-  /** @param isReused whether an operation did what an earlier run had done already */
-  constructor(isReused: (key: string) => boolean = () => false) {
-    this.#isReused = isReused;
-  }
-
-  /** Takes an event. @returns the row that it is about */
-  take(event: RunEvent): RunRow | undefined {
-    if (event.type !== "run-end") this.end = undefined;
+  function take(event: RunEvent): RunRow | undefined {
+    if (event.type !== "run-end") end = undefined;
     switch (event.type) {
       case "run-start":
-        return event.kind === "conversation" ? this.#beginTurn(event.at) : undefined;
+        return event.kind === "conversation" ? beginTurn(event.at) : undefined;
       case "run-end":
-        this.end = event;
-        return this.#endTurn(event);
+        end = event;
+        return endTurn(event);
       case "step-start":
-        return this.#beginStep(event);
+        return beginStep(event);
       case "step-end":
-        return this.#endStep(event);
+        return endStep(event);
       case "text-delta":
-        this.tail = {
+        tail = {
           step: event.step,
-          text: grownTail(this.tail.step === event.step ? this.tail.text : "", event.text),
+          text: grownTail(tail.step === event.step ? tail.text : "", event.text),
         };
         return undefined;
       case "message":
       case "slot-set":
       case "block-merge":
-        return this.#ownerOf(event.step);
+        return ownerOf(event.step);
       case "usage":
-        return this.#use(event);
+        return use(event);
       case "call-open":
-        return this.#openCall(event);
+        return openCall(event);
       case "call-run":
       case "call-log":
       case "call-progress":
       case "call-result":
       case "call-error":
       case "call-skip":
-        return this.#changeCall(event);
+        return changeCall(event);
       case "permission-ask":
-        return this.#ask(event);
+        return ask(event);
       case "permission-answer":
-        return this.#answered(event);
+        return answered(event);
       case "step-skip":
-        return this.#mark(event, {
+        return mark(event, {
           kind: "skip",
           key: event.step,
           name: event.name ?? event.step,
           note: event.condition,
         });
       case "jump":
-        this.#noteOf(event.from, `to ${event.to}`);
-        return this.#mark(event, { kind: "jump", key: event.from, name: `${event.from} \u2192 ${event.to}` });
+        noteOf(event.from, `to ${event.to}`);
+        return mark(event, { kind: "jump", key: event.from, name: `${event.from} \u2192 ${event.to}` });
       case "hold":
-        return this.#mark(event, { kind: "hold", key: event.step, name: event.step });
+        return mark(event, { kind: "hold", key: event.step, name: event.step });
       case "warning":
-        return this.#mark(event, { kind: "warning", key: "", name: event.text });
+        return mark(event, { kind: "warning", key: "", name: event.text });
       default:
         return event satisfies never;
     }
   }
 
-  /** That of the call which an event is about. */
-  callOf(event: CallEvent): RunRow | undefined {
-    return this.#calls.get(keyOf(event));
+  function callOf(event: CallEvent): RunRow | undefined {
+    return callRows.get(keyOf(event));
   }
 
-  /** The calls of the run. */
-  get calls(): readonly RunRow[] {
-    return [...this.#calls.values()];
+  function operationOf(step: string): RunRow | undefined {
+    return path(step).find(({ kind }) => kind === "step");
   }
 
-  /** The innermost operation that a step belongs to. */
-  operationOf(step: string): RunRow | undefined {
-    return this.path(step).find(({ kind }) => kind === "step");
+  function stateOf({ state }: RunRow): RowState {
+    if (end === undefined || !isOpen(state)) return state;
+    return end.status === "failed" ? "failed" : "stopped";
   }
 
-  /** How it stands; what has no end of its own when the run ends has broken off. */
-  stateOf({ state }: RunRow): RowState {
-    if (this.end === undefined || !isOpen(state)) return state;
-    return this.end.status === "failed" ? "failed" : "stopped";
-  }
-
-  /** ms that it has run until now, without what it has waited for a person; undefined when it has not run. */
-  msOf({ ranAt, askedAt, endedAt, waitedMs }: RunRow, now: number): number | undefined {
+  function msOf({ ranAt, askedAt, endedAt, waitedMs }: RunRow, now: number): number | undefined {
     if (ranAt === undefined) return undefined;
-    return Math.max(0, (endedAt ?? this.end?.at ?? askedAt ?? now) - ranAt - waitedMs);
+    return Math.max(0, (endedAt ?? end?.at ?? askedAt ?? now) - ranAt - waitedMs);
   }
 
-  /** Adds one that no event has told of. */
-  add(begun: Begun): RunRow {
-    const row = this.#row(begun);
-    this.byKey.set(row.key, row);
+  function add(begun: Begun): RunRow {
+    const row = newRow(begun);
+    byKey.set(row.key, row);
     return row;
   }
 
-  #row({ key, kind, name, at, place = key, state = "running", turn = this.#turn, ...more }: Begun): RunRow {
-    const above = this.path(place).find((each) => each.key !== key && isNested(each));
+  function newRow(
+    { key, kind, name, at, place = key, state = "running", turn = turnNow, ...more }: Begun,
+  ): RunRow {
+    const above = path(place).find((each) => each.key !== key && isNested(each));
     const depth = above === undefined ? 0 : above.depth + 1;
     const row: RunRow = { key, place, kind, name, state, at, depth, waitedMs: 0, attempt: 1, turn, ...more };
-    this.all.push(row);
+    all.push(row);
     return row;
   }
 
-  /** Those of a step and of what it is inside of, the innermost first. */
-  path(step: string): readonly RunRow[] {
+  function path(step: string): readonly RunRow[] {
     const parts = keyParts(step);
-    return parts.flatMap((_, index) => this.byKey.get(parts.slice(0, parts.length - index).join("/")) ?? []);
+    return parts.flatMap((_, index) => byKey.get(parts.slice(0, parts.length - index).join("/")) ?? []);
   }
 
-  #ownerOf(step: string): RunRow | undefined {
-    return this.byKey.get(step) ?? this.#byName.get(step) ?? this.path(step)[0];
+  function ownerOf(step: string): RunRow | undefined {
+    return byKey.get(step) ?? byName.get(step) ?? path(step)[0];
   }
 
-  #mark({ at }: { readonly at: number }, mark: Pick<Begun, "kind" | "key" | "name" | "note">): RunRow {
-    const owner = this.byKey.get(mark.key) ?? this.#byName.get(mark.key);
-    const place = owner?.key ?? (this.#hasTurns ? "" : mark.key);
-    return this.#row({ ...mark, at, place, state: mark.kind === "skip" ? "skipped" : "note" });
+  function mark(
+    { at }: { readonly at: number },
+    mark: Pick<Begun, "kind" | "key" | "name" | "note">,
+  ): RunRow {
+    const owner = byKey.get(mark.key) ?? byName.get(mark.key);
+    const place = owner?.key ?? (hasTurns ? "" : mark.key);
+    return newRow({ ...mark, at, place, state: mark.kind === "skip" ? "skipped" : "note" });
   }
 
-  #noteOf(step: string, note: string | undefined): void {
-    const operation = this.operationOf(step);
+  function noteOf(step: string, note: string | undefined): void {
+    const operation = operationOf(step);
     if (operation !== undefined) operation.note = note;
   }
 
-  #beginTurn(at: number): RunRow {
-    this.#hasTurns = true;
-    this.#turns++;
-    this.#turn = undefined;
-    return this.#turn = this.add({
-      key: `turn[${this.#turns}]`,
+  function beginTurn(at: number): RunRow {
+    hasTurns = true;
+    turnCount++;
+    turnNow = undefined;
+    return turnNow = add({
+      key: `turn[${turnCount}]`,
       kind: "turn",
-      name: `turn ${this.#turns}`,
+      name: `turn ${turnCount}`,
       at,
     });
   }
 
-  #endTurn({ at, status }: EventOf<"run-end">): RunRow | undefined {
-    const turn = this.#turn;
+  function endTurn({ at, status }: EventOf<"run-end">): RunRow | undefined {
+    const turn = turnNow;
     if (turn === undefined) return undefined;
     turn.ms = at - turn.at;
     turn.state = status === "failed" || status === "stopped" ? status : "done";
@@ -240,62 +252,62 @@ export class RunRows {
   }
 
   /** One that begins again, in another attempt or after a resume, goes on in its row. */
-  #beginStep({ key, kind, name, at, attempt }: EventOf<"step-start">): RunRow {
-    const row = this.byKey.get(key) ?? this.add({ key, kind, name, at });
+  function beginStep({ key, kind, name, at, attempt }: EventOf<"step-start">): RunRow {
+    const row = byKey.get(key) ?? add({ key, kind, name, at });
     Object.assign(row, { attempt, state: "running", waitedMs: 0 });
     row.endedAt = row.note = row.answer = undefined;
     if (row.call === undefined) row.ranAt = at;
-    if (kind === "step") this.#byName.set(name, row);
-    if (kind === "model") this.#noteOf(key, name);
+    if (kind === "step") byName.set(name, row);
+    if (kind === "model") noteOf(key, name);
     return row;
   }
 
-  #endStep(end: EventOf<"step-end">): RunRow | undefined {
+  function endStep(end: EventOf<"step-end">): RunRow | undefined {
     const { key, ms, at, error } = end;
-    const row = this.byKey.get(key);
-    if (this.tail.step === key || this.tail.step.startsWith(`${key}/`)) this.tail = { step: "", text: "" };
+    const row = byKey.get(key);
+    if (tail.step === key || tail.step.startsWith(`${key}/`)) tail = { step: "", text: "" };
     if (row === undefined) return undefined;
     const word = stepWord(end, { isAlive: true });
-    row.state = word === "done" && row.kind === "step" && this.#isReused(key) ? "reused" : word;
+    row.state = word === "done" && row.kind === "step" && isReused(key) ? "reused" : word;
     row.endedAt = at;
     row.ms = Math.max(0, ms - row.waitedMs);
-    if (row.kind === "model") this.#noteOf(key, undefined);
+    if (row.kind === "model") noteOf(key, undefined);
     if (isAnswerOrCall(row)) row.note = error?.message;
     return row;
   }
 
-  #use(answer: EventOf<"usage">): RunRow {
-    this.tally.answers++;
-    this.tally.usage = addUsage(this.tally.usage, answer);
-    const operation = this.operationOf(answer.step);
+  function use(answer: EventOf<"usage">): RunRow {
+    tally.answers++;
+    tally.usage = addUsage(tally.usage, answer);
+    const operation = operationOf(answer.step);
     if (operation !== undefined) operation.inside = addUsage(operation.inside ?? NO_USAGE, answer);
     const { step: key, model: name, at } = answer;
-    const row = this.byKey.get(key) ?? this.add({ key, kind: "model", name, at });
+    const row = byKey.get(key) ?? add({ key, kind: "model", name, at });
     row.answer = answer;
     row.usage = addUsage(row.usage ?? NO_USAGE, answer);
     return row;
   }
 
   /** Of two calls of one id only the first is the step of that key. */
-  #openCall(event: EventOf<"call-open">): RunRow {
+  function openCall(event: EventOf<"call-open">): RunRow {
     const { step, invocationId: id, gadgetName: name, dependencies, line, at } = event;
     const own = callStep(event);
-    const key = this.byKey.has(own) ? `${own}@${line}` : own;
+    const key = byKey.has(own) ? `${own}@${line}` : own;
     const call = { step, id, dependencies };
-    const row = this.add({ key, kind: "gadget", name, at, state: "waiting", call });
-    this.#calls.set(keyOf(event), row);
-    this.tally.opened++;
+    const row = add({ key, kind: "gadget", name, at, state: "waiting", call });
+    callRows.set(keyOf(event), row);
+    tally.opened++;
     return row;
   }
 
-  #changeCall(event: Exclude<CallEvent, EventOf<"call-open">>): RunRow | undefined {
-    const row = this.callOf(event);
+  function changeCall(event: Exclude<CallEvent, EventOf<"call-open">>): RunRow | undefined {
+    const row = callOf(event);
     if (row?.call === undefined) return undefined;
     switch (event.type) {
       case "call-run":
         row.state = "running";
         row.at = row.ranAt = event.at;
-        this.tally.running++;
+        tally.running++;
         return row;
       case "call-log":
         row.note = event.text;
@@ -309,16 +321,16 @@ export class RunRows {
       : event.type === "call-error"
       ? ["failed", event.error] as const
       : ["skipped", event.reason] as const;
-    if (row.ranAt !== undefined) this.tally.running--;
-    this.tally[state]++;
+    if (row.ranAt !== undefined) tally.running--;
+    tally[state]++;
     Object.assign(row, { state, note, endedAt: event.at });
     if (state !== "skipped") row.ms = Math.max(0, event.at - row.at - row.waitedMs);
     row.call.progress = undefined;
     return row;
   }
 
-  #ask({ step = "", at }: EventOf<"permission-ask">): RunRow | undefined {
-    const rows = this.path(step);
+  function ask({ step = "", at }: EventOf<"permission-ask">): RunRow | undefined {
+    const rows = path(step);
     for (const row of rows) {
       if (row.state === "running") Object.assign(row, { state: "waits for you", askedAt: at });
     }
@@ -326,17 +338,39 @@ export class RunRows {
   }
 
   /** What a person thinks about is no time of a step. */
-  #answered(answer: EventOf<"permission-answer">): RunRow {
+  function answered(answer: EventOf<"permission-answer">): RunRow {
     const { step = "", subject, at } = answer;
-    for (const row of this.path(step)) {
+    for (const row of path(step)) {
       if (row.state !== "waits for you") continue;
       row.state = "running";
       row.waitedMs += at - (row.askedAt ?? at);
       row.askedAt = undefined;
     }
-    return this.#ownerOf(subject) ?? this.#ownerOf(`call:${subject}`) ??
-      this.#mark(answer, { kind: "permission", key: subject, name: subject });
+    return ownerOf(subject) ?? ownerOf(`call:${subject}`) ??
+      mark(answer, { kind: "permission", key: subject, name: subject });
   }
+
+  return {
+    all,
+    byKey,
+    tally,
+    get tail() {
+      return tail;
+    },
+    get end() {
+      return end;
+    },
+    get calls() {
+      return [...callRows.values()];
+    },
+    take,
+    callOf,
+    operationOf,
+    stateOf,
+    msOf,
+    add,
+    path,
+  };
 }
 
 /** What a row begins with. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../core/event.ts";
-import { RunRows } from "./rows.ts";
+import { createRows } from "./rows.ts";
 
 /** Text of a step, as it comes or whole. */
 type TextEvent = Extract<RunEvent, { readonly type: "text-delta" | "message" }>;
@@ -26,7 +26,7 @@ export function ownMessages(events: readonly RunEvent[]): readonly string[] {
 
 /** Says of a model, or a server, which step of a conversation asks it: `check-topic  script/x.yml` instead of `script/x.yml`. */
 export class AskingSteps {
-  readonly #rows = new RunRows();
+  readonly #rows = createRows();
 
   /** The event as it is shown. Every event has to be told, in order. */
   named(event: RunEvent): RunEvent {

@@ -7,69 +7,76 @@ import type { RunEventBody } from "../core/core.ts";
 export type DrainRun = (stop: (reason: unknown) => void) => RunDrain;
 
 /** What is under way in a run, and whether more of it may begin. */
-export class RunDrain implements Disposable {
-  readonly #signal: AbortSignal;
-  readonly #stop: (reason: unknown) => void;
-  readonly #open = new Set<string>();
-  readonly #onAbort = (): void => this.#stopIfIdle();
-  #hasRefused = false;
-  #isKept = false;
-  #isOver = false;
-
-  /** @param stop aborts the run */
-  constructor(signal: AbortSignal, stop: (reason: unknown) => void) {
-    this.#signal = signal;
-    this.#stop = stop;
-    if (signal.aborted) stop(signal.reason);
-    else signal.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  get reason(): unknown {
-    return this.#signal.reason;
-  }
-
+export interface RunDrain extends Disposable {
+  readonly reason: unknown;
   /** A step wanted to begin, and did not: the run is not what it would have been. */
-  get hasRefused(): boolean {
-    return this.#hasRefused;
-  }
-
+  readonly hasRefused: boolean;
   /** Whether a step must not begin. */
-  refuses(): boolean {
-    if (!this.#signal.aborted) return false;
-    this.#hasRefused = true;
-    if (this.#open.size === 0) this.#stop(this.#signal.reason);
+  refuses(): boolean;
+  began(key: string): void;
+  ended(key: string): void;
+  /** What is told meanwhile follows from a step that has ended. */
+  whileKept(tell: () => void): void;
+  /** Whether an event may be kept. */
+  keeps(event: RunEventBody): boolean;
+}
+
+/** @param stop aborts the run */
+export function runDrain(signal: AbortSignal, stop: (reason: unknown) => void): RunDrain {
+  const open = new Set<string>();
+  let hasRefused = false;
+  let isKept = false;
+  let isOver = false;
+  if (signal.aborted) stop(signal.reason);
+  else signal.addEventListener("abort", stopIfIdle, { once: true });
+
+  function refuses(): boolean {
+    if (!signal.aborted) return false;
+    hasRefused = true;
+    if (open.size === 0) stop(signal.reason);
     return true;
   }
 
-  began(key: string): void {
-    this.#open.add(key);
+  function began(key: string): void {
+    open.add(key);
   }
 
-  ended(key: string): void {
-    this.#open.delete(key);
+  function ended(key: string): void {
+    open.delete(key);
     // What follows from it may end the run in this very turn of the event loop.
-    if (this.#signal.aborted) setTimeout(this.#onAbort, 0);
+    if (signal.aborted) setTimeout(stopIfIdle, 0);
   }
 
-  /** What is told meanwhile follows from a step that has ended. */
-  whileKept(tell: () => void): void {
-    this.#isKept = true;
+  function whileKept(tell: () => void): void {
+    isKept = true;
     tell();
-    this.#isKept = false;
+    isKept = false;
   }
 
-  /** Whether an event may be kept. */
-  keeps({ type }: RunEventBody): boolean {
-    return !this.#hasRefused || this.#isKept || type === "usage";
+  function keeps({ type }: RunEventBody): boolean {
+    return !hasRefused || isKept || type === "usage";
   }
 
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#open.clear();
-    this.#isOver = true;
+  function stopIfIdle(): void {
+    if (!isOver && open.size === 0) stop(signal.reason);
   }
 
-  #stopIfIdle(): void {
-    if (!this.#isOver && this.#open.size === 0) this.#stop(this.#signal.reason);
-  }
+  return {
+    get reason() {
+      return signal.reason;
+    },
+    get hasRefused() {
+      return hasRefused;
+    },
+    refuses,
+    began,
+    ended,
+    whileKept,
+    keeps,
+    [Symbol.dispose]() {
+      signal.removeEventListener("abort", stopIfIdle);
+      open.clear();
+      isOver = true;
+    },
+  };
 }

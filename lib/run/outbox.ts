@@ -7,84 +7,86 @@ import type { Channel, RunEvent, RunEventBody, RunJournal, StepOutcome } from ".
 const READING_MS = 25;
 
 /** The way out of a run: events in order, none of an outcome before that is durable. */
-export class Outbox {
-  readonly #events: Channel<RunEvent>;
-  readonly #journal: RunJournal | undefined;
-  readonly #onError: (error: unknown) => void;
-  #waiting: RunEvent[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** What has ended and is not durable. Behind a read another read may begin, and nothing else. */
-  #ended: "nothing" | "reads" | "steps" = "nothing";
-  #isLast = false;
-
-  constructor(
-    events: Channel<RunEvent>,
-    { journal, onError }: {
-      readonly journal: RunJournal | undefined;
-      readonly onError: (error: unknown) => void;
-    },
-  ) {
-    this.#events = events;
-    this.#journal = journal;
-    this.#onError = onError;
-  }
-
+export interface Outbox {
   /** `isKept`: the journal is told too. */
-  push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
-    if (isKept) this.#try((journal) => journal.tell(event));
-    if (this.#ended === "nothing" && !this.#isLast) this.#events.push(event);
-    else this.#waiting.push(event);
-  }
-
+  push(event: RunEvent, told: { readonly isKept: boolean }): void;
   /**
    * Notes an outcome; it and everything told from now on waits for the next commit, at the latest when this turn of the event loop is over;
    * that of a read may wait for those that come after it.
    */
-  end(key: string, outcome: StepOutcome, { isRead }: { readonly isRead: boolean }): void {
-    if (this.#journal === undefined) return;
-    this.#try((journal) => journal.end(key, outcome));
-    if (this.#ended === "steps" || (this.#ended === "reads" && isRead)) return;
-    this.#ended = isRead ? "reads" : "steps";
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), isRead ? READING_MS : 0);
-  }
-
+  end(key: string, outcome: StepOutcome, step: { readonly isRead: boolean }): void;
   /** A step begins: it may depend on what has just ended. */
-  beforeStep({ isRead }: { readonly isRead: boolean }): void {
-    if (this.#ended === "steps" || (this.#ended === "reads" && !isRead)) this.flush();
-  }
-
+  beforeStep(step: { readonly isRead: boolean }): void;
   /** Makes all that waits durable, and tells it. */
-  flush(): void {
-    this.#try((journal) => journal.commit());
-    this.#release();
+  flush(): void;
+  /** The last event waits until the journal has taken it; `amend` may change it by then. */
+  last(tell: () => void, how: { keep: () => void; amend: (event: RunEvent) => RunEvent }): void;
+}
+
+/** Tells events to a channel, and to the journal where there is one. */
+export function createOutbox(events: Channel<RunEvent>, { journal, onError }: {
+  readonly journal: RunJournal | undefined;
+  readonly onError: (error: unknown) => void;
+}): Outbox {
+  let waiting: RunEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** What has ended and is not durable. Behind a read another read may begin, and nothing else. */
+  let ended: "nothing" | "reads" | "steps" = "nothing";
+  let holdsLast = false;
+
+  function push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
+    if (isKept) tryJournal((journal) => journal.tell(event));
+    if (ended === "nothing" && !holdsLast) events.push(event);
+    else waiting.push(event);
   }
 
-  /** The last event waits until the journal has taken it; `amend` may change it by then. */
-  last(tell: () => void, { keep, amend }: { keep: () => void; amend: (event: RunEvent) => RunEvent }): void {
-    this.#isLast = this.#journal !== undefined;
+  function end(key: string, outcome: StepOutcome, { isRead }: { readonly isRead: boolean }): void {
+    if (journal === undefined) return;
+    tryJournal((journal) => journal.end(key, outcome));
+    if (ended === "steps" || (ended === "reads" && isRead)) return;
+    ended = isRead ? "reads" : "steps";
+    clearTimeout(timer);
+    timer = setTimeout(flush, isRead ? READING_MS : 0);
+  }
+
+  function beforeStep({ isRead }: { readonly isRead: boolean }): void {
+    if (ended === "steps" || (ended === "reads" && !isRead)) flush();
+  }
+
+  function flush(): void {
+    tryJournal((journal) => journal.commit());
+    release();
+  }
+
+  function last(
+    tell: () => void,
+    { keep, amend }: { keep: () => void; amend: (event: RunEvent) => RunEvent },
+  ): void {
+    holdsLast = journal !== undefined;
     tell();
     keep();
-    const last = this.#waiting.pop();
-    if (last !== undefined) this.#waiting.push(amend(last));
-    this.#release();
+    const last = waiting.pop();
+    if (last !== undefined) waiting.push(amend(last));
+    release();
   }
 
-  #release(): void {
-    clearTimeout(this.#timer);
-    this.#ended = "nothing";
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const event of waiting) this.#events.push(event);
+  function release(): void {
+    clearTimeout(timer);
+    ended = "nothing";
+    const released = waiting;
+    waiting = [];
+    for (const event of released) events.push(event);
   }
 
-  #try(work: (journal: RunJournal) => void): void {
+  function tryJournal(work: (journal: RunJournal) => void): void {
     try {
-      if (this.#journal !== undefined) work(this.#journal);
+      if (journal !== undefined) work(journal);
     } catch (error) {
-      this.#onError(error);
+      onError(error);
     }
   }
+
+  return { push, end, beforeStep, flush, last };
 }
 
 /** Which call it is. */

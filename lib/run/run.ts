@@ -31,7 +31,7 @@ import {
 } from "../core/core.ts";
 import { ABORTED } from "../schedule/scheduler.ts";
 import type { Containers } from "./calls/container.ts";
-import { eventIdentity, Outbox } from "./outbox.ts";
+import { createOutbox, eventIdentity, type Outbox } from "./outbox.ts";
 import type { Replay } from "./replay/replay.ts";
 import type { DrainRun, RunDrain } from "./drain.ts";
 
@@ -130,7 +130,7 @@ export class Run {
       const onAbort = (): void => this.part(ABORT_KEY, messageOf(this.signal.reason));
       this.signal.addEventListener("abort", onAbort, { once: true, signal: this.#over.signal });
     }
-    this.#outbox = new Outbox(this.events, { journal, onError: (error) => this.#onJournalError(error) });
+    this.#outbox = createOutbox(this.events, { journal, onError: (error) => this.#onJournalError(error) });
     this.#seq = journal?.lastSeq ?? 0;
     this.#startedAt = clock.now() - (journal?.lastAt ?? 0);
     for (const event of journal?.events ?? []) if (event.type !== "run-end") this.#takeBack(event);

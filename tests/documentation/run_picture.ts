@@ -3,7 +3,7 @@
 import type { RunEvent } from "../../lib/core/event.ts";
 import { cellWidth, paintFor } from "../../lib/render/cells.ts";
 import { renderLive } from "../../lib/render/frame.ts";
-import { RunRows } from "../../lib/render/rows.ts";
+import { createRows } from "../../lib/render/rows.ts";
 import { BlankLines, InterimText, printableLine, resultText } from "../../lib/render/shown_text.ts";
 
 /** A run to draw. */
@@ -51,7 +51,7 @@ function screensOf({ command, events }: Recording): readonly Screen[] {
 
 /** What lib/cli/run/screen.ts shows of the same events. */
 class Screens {
-  readonly #rows = new RunRows();
+  readonly #rows = createRows();
   #openLine = "";
   readonly #interim = new InterimText();
   readonly #blankLines = new BlankLines();

@@ -1,7 +1,7 @@
 // What is shown of runs, whatever is in them: lines, the live view, frames of errors, graphs, documents and conversations.
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { MessageStream } from "../../lib/cli/conversation/message_stream.ts";
+import { messageStream } from "../../lib/cli/conversation/message_stream.ts";
 import { LiveFrame, LiveScreen } from "../../lib/cli/run/screen.ts";
 import { type Output, type Terminal } from "../../lib/host/terminal/terminal.ts";
 import { cellWidth, cutToCells, paintFor } from "../../lib/render/cells.ts";
@@ -11,7 +11,7 @@ import { graphMermaid } from "../../lib/render/graph/mermaid.ts";
 import { graphSvg, graphText } from "../../lib/render/graph/picture.ts";
 import { lastLines, renderDocument, renderLive } from "../../lib/render/frame.ts";
 import { DocumentLines, mergedBlock, PlainLines } from "../../lib/render/lines.ts";
-import { grownTail, RunRows } from "../../lib/render/rows.ts";
+import { createRows, grownTail, type RunRows } from "../../lib/render/rows.ts";
 import {
   costWords,
   duration,
@@ -57,7 +57,7 @@ const SOME_RUN = events(
 );
 
 function stateAfter(list: readonly RunEvent[]): RunRows {
-  const state = new RunRows();
+  const state = createRows();
   for (const event of list) state.take(event);
   return state;
 }
@@ -110,7 +110,7 @@ Deno.test("what a terminal would obey becomes visible, everywhere", () => {
   );
   const lines = new PlainLines({ file: evil });
   const plain = list.map((event) => lines.text(event)).join("");
-  const state = new RunRows();
+  const state = createRows();
   const size = { ...SIZE, openLine: evil };
   const frames = list.map((event) => (state.take(event), renderLive(state, size).join("\n"))).join("\n");
   const frame = errorFrame(
@@ -505,7 +505,7 @@ function documentAfter(
   list: readonly RunEvent[],
   isReused: (key: string) => boolean = () => false,
 ): RunRows {
-  const state = new RunRows(isReused);
+  const state = createRows(isReused);
   for (const event of list) state.take(event);
   return state;
 }
@@ -836,7 +836,7 @@ Deno.test("a model's line names the step that asks, in branches, on a second vis
 async function written(isTerminal: boolean, bodies: readonly RunEventBody[]): Promise<string> {
   let text = "";
   const write = (more: string) => Promise.resolve(void (text += more));
-  const stream = new MessageStream({
+  const stream = messageStream({
     stdout: { isTerminal, closed: false, write, writeNow: () => {} },
     view: { pause: () => Promise.resolve(), resume: () => {} },
     between: "--\n",

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../../core/core.ts";
 import type { Output } from "../../host/terminal/terminal.ts";
-import { type AnswerStream, answerStream, type RunView } from "../run/view.ts";
+import { answerStream, type RunView } from "../run/view.ts";
 
 /** How the messages of an agent get to stdout. */
 interface MessageStreamOptions {
@@ -14,69 +14,66 @@ interface MessageStreamOptions {
 type Delta = Extract<RunEvent, { readonly type: "text-delta" }>;
 type Message = Extract<RunEvent, { readonly type: "message" }>;
 
+/** The messages of an agent, written one at a time. */
+export interface MessageStream {
+  /** @param of.isOwn of text: it is the agent's own, and not of something that a step runs */
+  event(event: RunEvent, of: { readonly isOwn: boolean }): Promise<void>;
+  /** Nothing more comes of the message that is being written. */
+  end(): Promise<void>;
+}
+
 /**
  * Writes what an agent says, a message at a time. A terminal gets text as it comes; everybody else only whole messages, since a step that
  * fails takes back what it had said.
  */
-export class MessageStream {
-  readonly #options: MessageStreamOptions;
-  readonly #answer: AnswerStream;
+export function messageStream({ stdout, view, between = "" }: MessageStreamOptions): MessageStream {
   /** What a step has said so far of a message that is not whole. */
-  #open: { readonly step: string; readonly text: string } | undefined;
-  #isFirst = true;
+  let open: { readonly step: string; readonly text: string } | undefined;
+  let isFirst = true;
+  const answer = answerStream({
+    stdout,
+    endsLines: true,
+    onBegin: begin,
+    onEnd: () => view.resume(),
+  });
 
-  constructor(options: MessageStreamOptions) {
-    const { stdout, view } = options;
-    this.#options = options;
-    this.#answer = answerStream({
-      stdout,
-      endsLines: true,
-      onBegin: () => this.#begin(),
-      onEnd: () => view.resume(),
-    });
-  }
-
-  /** @param isOwn of text: it is the agent's own, and not of something that a step runs */
-  async event(event: RunEvent, { isOwn }: { readonly isOwn: boolean }): Promise<void> {
-    if (event.type === "text-delta" || event.type === "message") {
-      if (isOwn) await this.#text(event);
-    } else if (event.type === "step-end") await this.#answer.end(); // what a view says of it begins a line
+  async function event(event: RunEvent, { isOwn }: { readonly isOwn: boolean }): Promise<void> {
+    if (event.type === "text-delta") {
+      if (isOwn && stdout.isTerminal) await delta(event);
+    } else if (event.type === "message") {
+      if (isOwn) await message(event);
+    } else if (event.type === "step-end") await answer.end(); // what a view says of it begins a line
     else if (event.type === "run-end" || (event.type === "step-start" && event.kind === "model")) {
-      await this.end(); // what was said before a call of a tool is no part of the message
+      await end(); // what was said before a call of a tool is no part of the message
     }
   }
 
-  /** Nothing more comes of the message that is being written. */
-  async end(): Promise<void> {
-    this.#open = undefined;
-    await this.#answer.end();
+  async function end(): Promise<void> {
+    open = undefined;
+    await answer.end();
   }
 
-  async #text(event: Delta | Message): Promise<void> {
-    if (event.type === "message") await this.#message(event);
-    else if (this.#options.stdout.isTerminal) await this.#delta(event);
-  }
-
-  async #delta(event: Delta): Promise<void> {
+  async function delta(event: Delta): Promise<void> {
     const { step, text } = event;
-    if (this.#open?.step !== step) await this.end();
-    this.#open = { step, text: (this.#open?.text ?? "") + text };
-    await this.#answer.event({ ...event, step: "" });
+    if (open?.step !== step) await end();
+    open = { step, text: (open?.text ?? "") + text };
+    await answer.event({ ...event, step: "" });
   }
 
-  async #message({ step, text, seq, at, run }: Message): Promise<void> {
-    const said = this.#open?.step === step && text.startsWith(this.#open.text) ? this.#open.text : "";
-    if (said === "") await this.end();
+  async function message({ step, text, seq, at, run }: Message): Promise<void> {
+    const said = open?.step === step && text.startsWith(open.text) ? open.text : "";
+    if (said === "") await end();
     // In one piece: a question may be asked right behind it.
     const rest = text.slice(said.length) + (said === text || text.endsWith("\n") ? "" : "\n");
-    await this.#answer.event({ type: "text-delta", step: "", text: rest, seq, at, run });
-    await this.end();
+    await answer.event({ type: "text-delta", step: "", text: rest, seq, at, run });
+    await end();
   }
 
-  async #begin(): Promise<void> {
-    const { stdout, view, between = "" } = this.#options;
+  async function begin(): Promise<void> {
     await view.pause();
-    if (!this.#isFirst && between !== "") await stdout.write(between);
-    this.#isFirst = false;
+    if (!isFirst && between !== "") await stdout.write(between);
+    isFirst = false;
   }
+
+  return { event, end };
 }

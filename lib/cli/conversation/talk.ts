@@ -10,7 +10,7 @@ import { RunSummary } from "../../service/runs/summary.ts";
 import type { ConversationSession } from "../../service/talks/session.ts";
 import type { Interruptible } from "../run/around.ts";
 import { type ChatLines, type ChatStop, nextMessage } from "../chat/lines.ts";
-import { MessageStream } from "./message_stream.ts";
+import { type MessageStream, messageStream } from "./message_stream.ts";
 import type { DeliverOptions } from "../run/end.ts";
 import { jsonLine, type RunView } from "../run/view.ts";
 
@@ -98,7 +98,7 @@ export class ConversationTalk {
     this.#work = work;
     this.#heard = heard;
     const isShown = !flags.json && !flags.jsonl && flags.output === undefined;
-    if (isShown) this.#messages = new MessageStream({ stdout, view, between });
+    if (isShown) this.#messages = messageStream({ stdout, view, between });
   }
 
   async hold(): Promise<void> {

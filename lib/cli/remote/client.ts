@@ -7,6 +7,7 @@ import {
   type RunEvent,
   type RunTrace,
   SourceError,
+  withCause,
 } from "../../core/core.ts";
 import { hostHttp } from "../../host/http/http.ts";
 import { quietTimer } from "../../host/process.ts";
@@ -47,7 +48,7 @@ export class ServerError extends Error {
       readonly cause?: unknown;
     },
   ) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, withCause({ cause }));
     this.code = code;
     this.details = details;
   }

@@ -1,7 +1,7 @@
 // What a run did, one item for each of its rows: events say when, the kept steps say with what and what came of it. The journal's own times
 // are those of its commits, so an event's time comes first.
 import type { Json, RunEvent, RunTrace, StepRecord } from "../../core/core.ts";
-import { isOpen, type RunRow, RunRows } from "../rows.ts";
+import { createRows, isOpen, type RunRow, type RunRows } from "../rows.ts";
 import type { RunTally } from "../run_tally.ts";
 import { keyParts, placeWords, stepWord } from "../step_words.ts";
 import {
@@ -29,7 +29,7 @@ export function traceItems(
   trace: TraceOf,
 ): { readonly items: readonly TraceItem[]; readonly tally: RunTally } {
   const { owned: isAlive, kind } = trace.summary;
-  const rows = new RunRows();
+  const rows = createRows();
   const items = new Map<RunRow, TraceItem>();
   const itemOf = (row: RunRow): TraceItem => {
     const item = items.get(row) ?? { row, values: [], notes: [] };

@@ -1,7 +1,7 @@
 import type { Json, RunEvent, StepRecord } from "../../core/core.ts";
 import { cellWidth, cutToCells, table } from "../cells.ts";
 import { duration, printableLine, usageWords } from "../shown_text.ts";
-import { type RunRow, RunRows } from "../rows.ts";
+import { createRows, type RunRow } from "../rows.ts";
 import { stepWord } from "../step_words.ts";
 import { saidIn, type TraceOf } from "./items.ts";
 import { stepEnds, traceHead } from "./tree.ts";
@@ -25,7 +25,7 @@ interface Entry {
  * @param options.isAlive whether the turn goes on, so that what has not ended runs. Default: it does not
  */
 export function turnTrace(events: readonly RunEvent[], { isAlive = false } = {}): string {
-  const [rows, texts, ends] = [new RunRows(), new OwnTexts(), stepEnds(events)];
+  const [rows, texts, ends] = [createRows(), new OwnTexts(), stepEnds(events)];
   const entries: Entry[] = [];
   for (const event of events) {
     const row = rows.take(event);

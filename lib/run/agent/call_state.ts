@@ -1,4 +1,4 @@
-import type { DialogMessage } from "../../core/core.ts";
+import { type DialogMessage, withCause } from "../../core/core.ts";
 import type { HandlerCall, HandlerState } from "../../prompt/handler.ts";
 import type { AgentLimits } from "../../prompt/limits.ts";
 
@@ -97,7 +97,7 @@ export class AgentError extends Error {
     message: string,
     options: { readonly code: AgentErrorCode; readonly state: CallState; readonly cause?: unknown },
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, withCause(options));
     this.code = options.code;
     this.state = options.state;
   }

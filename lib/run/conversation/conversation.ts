@@ -95,154 +95,123 @@ interface MadeTurn {
 }
 
 /** A conversation whose turns are runs of one journal. */
-export class LiveConversation implements Conversation {
-  readonly id: string;
-  readonly #home: ConversationHome;
-  readonly #log: MessageLog;
-  #state: ConversationState | undefined;
-  #turns = 0;
-  #isBusy = false;
-  /** A turn was begun and not finished. */
-  #isOpen = false;
-  #isStored = false;
-  /** It could not be given back: the store could not be written. */
-  #unreleased: RunJournal | undefined;
-
-  private constructor(id: string, home: ConversationHome, messages: number) {
-    this.id = id;
-    this.#home = home;
-    this.#log = new MessageLog(messages, (from) => home.journal.conversation(id, { from }).messages);
-  }
-
-  /** A new one; the store has it from its first turn on. @param id that no other run has */
-  static begin(id: string, home: ConversationHome): LiveConversation {
-    return new LiveConversation(id, home, 0);
-  }
-
-  /**
-   * One that the store has. It stays that of its user, module and session.
-   *
-   * @param id a unique beginning of at least 4 characters is enough
-   * @throws {ConversationError} `gone`
-   */
-  static open(id: string, home: ConversationHome): LiveConversation {
-    const { summary, run, checkpoint, isOpen } = readStored(home.journal, id);
-    const scoped = { ...home, scope: storedScope(run) ?? home.scope };
-    const live = new LiveConversation(summary.id, scoped, checkpoint?.messages ?? 0);
-    if (checkpoint !== undefined) {
-      live.#take({ n: checkpoint.n, state: keptState(checkpoint.state), messages: [] });
-    }
-    live.#isStored = true;
-    live.#isOpen = isOpen;
-    return live;
-  }
-
-  get status(): ConversationStatus {
-    return this.#isBusy || this.#isOpen ? "running" : this.#state?.status ?? "held";
-  }
-
-  get log(): readonly LogEntry[] {
-    return this.#log.all();
-  }
-
-  get turns(): number {
-    return this.#turns;
-  }
-
+export interface LiveConversation extends Conversation {
   /** Why it failed. */
-  get error(): string | undefined {
-    return this.#state?.error;
-  }
+  readonly error: string | undefined;
+}
 
-  start(message?: string): AsyncIterable<RunEvent> {
-    return this.#events({ kind: "start", text: message });
-  }
+/** A new one; the store has it from its first turn on. @param id that no other run has */
+export function newConversation(id: string, home: ConversationHome): LiveConversation {
+  return liveConversation(id, home);
+}
 
-  say(text: string): AsyncIterable<RunEvent> {
-    return this.#events({ kind: "say", text });
-  }
+/**
+ * One that the store has. It stays that of its user, module and session.
+ *
+ * @param id a unique beginning of at least 4 characters is enough
+ * @throws {ConversationError} `gone`
+ */
+export function storedConversation(id: string, home: ConversationHome): LiveConversation {
+  const stored = readStored(home.journal, id);
+  return liveConversation(
+    stored.summary.id,
+    { ...home, scope: storedScope(stored.run) ?? home.scope },
+    stored,
+  );
+}
 
-  retry(): AsyncIterable<RunEvent> {
-    return this.#events({ kind: "retry" });
-  }
+function liveConversation(
+  id: string,
+  home: ConversationHome,
+  stored?: Pick<ConversationRecord, "checkpoint" | "isOpen">,
+): LiveConversation {
+  const checkpoint = stored?.checkpoint;
+  let state = checkpoint && keptState(checkpoint.state);
+  let turns = checkpoint?.n ?? 0;
+  let isBusy = false;
+  /** A turn was begun and not finished. */
+  let isOpen = stored?.isOpen ?? false;
+  let isStored = stored !== undefined;
+  /** It could not be given back: the store could not be written. */
+  let unreleased: RunJournal | undefined;
+  const log = new MessageLog(
+    checkpoint?.messages ?? 0,
+    (from) => home.journal.conversation(id, { from }).messages,
+  );
 
-  slots(): Readonly<Record<string, Json>> {
-    return new ConversationSlots({ conversation: this.#state?.slots ?? {}, ...this.#scoped() }).all;
-  }
-
-  #events(wanted: Wanted): AsyncIterable<RunEvent> {
-    return { [Symbol.asyncIterator]: () => this.#turn(wanted) };
+  function eventsOf(wanted: Wanted): AsyncIterable<RunEvent> {
+    return { [Symbol.asyncIterator]: () => turnFor(wanted) };
   }
 
   /** Whoever reads the last event may answer at once; whoever leaves before waits until the turn has stopped. */
-  async *#turn(wanted: Wanted): AsyncGenerator<RunEvent> {
+  async function* turnFor(wanted: Wanted): AsyncGenerator<RunEvent> {
     assertText(wanted);
-    if (this.#isBusy) throw busyError();
+    if (isBusy) throw busyError();
     if (wanted.text?.trim() === "") throw new ConversationError("The message is empty.", "empty");
-    this.#isBusy = true;
+    isBusy = true;
     const left = new AbortController();
-    using stop = linkedSignal([this.#home.signal, left.signal]);
+    using stop = linkedSignal([home.signal, left.signal]);
     let turn: MadeTurn | undefined;
     let isOver = false;
     try {
-      turn = this.#begin(wanted, stop.signal);
+      turn = begin(wanted, stop.signal);
       for (let event = await turn.next(); event !== undefined; event = await turn.next()) {
         isOver = event.type === "run-end";
-        if (isOver) this.#isBusy = false;
+        if (isOver) isBusy = false;
         yield event;
       }
     } finally {
       if (!isOver) {
         left.abort(new DOMException("nobody reads the turn any more", "AbortError"));
         while (await turn?.next() !== undefined);
-        this.#isBusy = false;
+        isBusy = false;
       }
     }
   }
 
   /** @throws {ConversationError} */
-  #begin(wanted: Wanted, signal: AbortSignal): MadeTurn {
-    if (!this.#isStored) {
-      const start = this.#startOf(wanted);
-      return this.#made({ journal: this.#create(), start, signal });
+  function begin(wanted: Wanted, signal: AbortSignal): MadeTurn {
+    if (!isStored) {
+      const start = startOf(wanted);
+      return madeTurn({ journal: create(), start, signal });
     }
-    if (this.#state?.status === "completed") this.#startOf(wanted); // it stays so
-    this.#release();
-    const journal = openStored(this.#home.journal, this.id);
+    if (state?.status === "completed") startOf(wanted); // it stays so
+    release();
+    const journal = openStored(home.journal, id);
     try {
-      this.#home.onOpen?.(journal);
-      this.#catchUp(journal);
-      const start = this.#startOf(wanted);
-      keepAgent(journal, this.#home.agent);
-      return this.#made({ journal, start, signal });
+      home.onOpen?.(journal);
+      catchUp(journal);
+      const start = startOf(wanted);
+      keepAgent(journal, home.agent);
+      return madeTurn({ journal, start, signal });
     } catch (error) {
       leaveStored(journal);
       throw error;
     }
   }
 
-  #create(): RunJournal {
-    const created = this.#home.journal.create({ ...conversationStart(this.#home), id: this.id });
-    this.#isStored = true;
+  function create(): RunJournal {
+    const created = home.journal.create({ ...conversationStart(home), id });
+    isStored = true;
     return created;
   }
 
   /** Somebody else may have gone on with it. */
-  #catchUp(opened: RunJournal): void {
+  function catchUp(opened: RunJournal): void {
     const { checkpoint } = opened;
-    this.#isOpen = readStored(this.#home.journal, this.id).isOpen;
-    if (checkpoint === undefined || checkpoint.n === this.#turns) return;
-    const messages = opened.messages({ from: this.#log.length + 1 });
-    this.#take({ n: checkpoint.n, state: keptState(checkpoint.state), messages });
+    isOpen = readStored(home.journal, id).isOpen;
+    if (checkpoint === undefined || checkpoint.n === turns) return;
+    const messages = opened.messages({ from: log.length + 1 });
+    take({ n: checkpoint.n, state: keptState(checkpoint.state), messages });
   }
 
-  #made({ journal, start, signal }: {
+  function madeTurn({ journal, start, signal }: {
     readonly journal: RunJournal;
     readonly start: TurnStart | undefined;
     readonly signal: AbortSignal;
   }): MadeTurn {
     const { agent, means, scope, maxSteps, context: _context, given: _given, about: _about, replay, ...run } =
-      this.#home;
+      home;
     let saved: { readonly status: string; take(): void } | undefined;
     const turn = runConversationTurn({
       ...run,
@@ -254,31 +223,31 @@ export class LiveConversation implements Conversation {
         replay === undefined ? storedAgent(journal, { file: agent.file, hash }) : Promise.resolve(agent),
       means,
       scope,
-      turn: this.#turns + 1,
-      state: this.#state,
-      log: this.#log,
+      turn: turns + 1,
+      state,
+      log,
       start,
       maxSteps,
       save: (changes, state) => {
         journal.save(changes);
-        const n = this.#turns + 1;
+        const n = turns + 1;
         saved = {
           status: state.status,
-          take: () => this.#take({ n, state, messages: changes.messages }),
+          take: () => take({ n, state, messages: changes.messages }),
         };
       },
     });
-    this.#isOpen = true;
+    isOpen = true;
     const events = turn[Symbol.asyncIterator]();
     return {
       next: async () => {
         const { value: event, done } = await events.next();
         if (done === true) return undefined;
         if (event.type === "run-end") {
-          if (event.reason === "journal") this.#release(journal);
+          if (event.reason === "journal") release(journal);
           else if (event.status === saved?.status) {
             saved.take();
-            this.#isOpen = false;
+            isOpen = false;
           }
         }
         return event;
@@ -287,57 +256,57 @@ export class LiveConversation implements Conversation {
   }
 
   /** A store that cannot be written may be written again later: the next turn hears of it. */
-  #release(broken?: RunJournal): void {
-    this.#unreleased ??= broken;
+  function release(broken?: RunJournal): void {
+    unreleased ??= broken;
     try {
-      this.#unreleased?.release("stopped");
-      this.#unreleased = undefined;
+      unreleased?.release("stopped");
+      unreleased = undefined;
     } catch (error) {
       const isTaken = error instanceof RunOwnedError || error instanceof RunNotFoundError;
-      if (isTaken) this.#unreleased = undefined; // somebody else has given it back, or has it
+      if (isTaken) unreleased = undefined; // somebody else has given it back, or has it
       else if (broken === undefined) throw error;
     }
   }
 
   /** What the turn begins with; undefined: it has begun. @throws {ConversationError} when the conversation does not take it now */
-  #startOf({ kind, text }: Wanted): TurnStart | undefined {
-    const isUnbegun = this.#state === undefined && !this.#isOpen;
+  function startOf({ kind, text }: Wanted): TurnStart | undefined {
+    const isUnbegun = state === undefined && !isOpen;
     switch (kind) {
       case "start":
         if (!isUnbegun) {
           throw new ConversationError("This conversation has begun already: answer it with say()", "busy");
         }
-        return this.#turnStart({ text, isFirst: true });
+        return turnStart({ text, isFirst: true });
       case "say":
-        if (this.#isOpen) {
+        if (isOpen) {
           throw new ConversationError(
             "The last turn of this conversation was interrupted: finish it with retry() first",
             "interrupted",
           );
         }
-        if (this.#state?.status === "completed") throw endedError();
-        this.#assertAgent();
-        return this.#turnStart({ text, isFirst: isUnbegun });
+        if (state?.status === "completed") throw endedError();
+        assertAgent();
+        return turnStart({ text, isFirst: isUnbegun });
       case "retry":
-        if (this.#isOpen) return undefined;
-        if (this.#state?.status !== "failed") {
+        if (isOpen) return undefined;
+        if (state?.status !== "failed") {
           throw new ConversationError("There is nothing to try again: the last turn was finished", "nothing");
         }
-        this.#assertAgent();
-        return this.#turnStart({ text, isFirst: false });
+        assertAgent();
+        return turnStart({ text, isFirst: false });
       default:
         return kind satisfies never;
     }
   }
 
-  #turnStart(
+  function turnStart(
     { text, isFirst }: { readonly text: string | undefined; readonly isFirst: boolean },
   ): TurnStart {
-    const { agent, context, given = {} } = this.#home;
+    const { agent, context, given = {} } = home;
     return {
       hash: agent.hash,
       text,
-      slots: this.#scoped(),
+      slots: scoped(),
       ...(isFirst && {
         preloaded: preloadSlots(agent, context),
         given: Object.entries(given).map(([key, value]) => ({ path: slotPath(key), value })),
@@ -345,8 +314,8 @@ export class LiveConversation implements Conversation {
     };
   }
 
-  #scoped(): Omit<SlotValues, "conversation"> {
-    const { journal, scope } = this.#home;
+  function scoped(): Omit<SlotValues, "conversation"> {
+    const { journal, scope } = home;
     return {
       session: journal.slots(scopeOf("session", scope)),
       module: journal.slots(scopeOf("module", scope)),
@@ -354,20 +323,20 @@ export class LiveConversation implements Conversation {
     };
   }
 
-  #take({ n, state, messages }: {
+  function take(taken: {
     readonly n: number;
     readonly state: ConversationState;
     readonly messages: readonly LogEntry[];
   }): void {
-    this.#turns = n;
-    this.#state = state;
-    this.#log.push(...messages);
+    turns = taken.n;
+    state = taken.state;
+    log.push(...taken.messages);
   }
 
   /** Another agent file has to have the steps at which the conversation stands. */
-  #assertAgent(): void {
-    const { agent } = this.#home;
-    const { position, hash } = this.#state ?? {};
+  function assertAgent(): void {
+    const { agent } = home;
+    const { position, hash } = state ?? {};
     if (position === undefined || hash === agent.hash) return;
     const missing = missingStep(stepTree(agent), position);
     if (missing === undefined) return;
@@ -376,6 +345,26 @@ export class LiveConversation implements Conversation {
       "changed",
     );
   }
+
+  return {
+    id,
+    get status() {
+      return isBusy || isOpen ? "running" : state?.status ?? "held";
+    },
+    get log() {
+      return log.all();
+    },
+    get turns() {
+      return turns;
+    },
+    get error() {
+      return state?.error;
+    },
+    start: (text) => eventsOf({ kind: "start", text }),
+    say: (text) => eventsOf({ kind: "say", text }),
+    retry: () => eventsOf({ kind: "retry" }),
+    slots: () => new ConversationSlots({ conversation: state?.slots ?? {}, ...scoped() }).all,
+  };
 }
 
 /** Of a program without types: what is no text is no answer. @throws {TypeError} */

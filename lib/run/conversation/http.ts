@@ -137,7 +137,7 @@ async function askApi(
   if (request.problem !== undefined) return { problem: request.problem };
   const ready = await request.ready();
   const { timeoutMs: ms = TIMEOUT_MS } = means;
-  using deadline = new Deadline({ clock: run.limitClock, ms, signal });
+  using deadline = deadlineOf({ clock: run.limitClock, ms, signal });
   try {
     const options = { ...ready.options, maxBytes: MAX_BYTES, signal: deadline.signal };
     const response = await oncemore(() => means.http.fetch(ready.url, options), deadline.signal);
@@ -222,7 +222,7 @@ async function askEventStream(
   if (request.problem !== undefined) throw new Error(`${request.url}: ${request.problem}`);
   const pick = step.responsePath === undefined ? undefined : readResponsePath(step.responsePath);
   const ready = await request.ready();
-  using deadline = new Deadline({
+  using deadline = deadlineOf({
     clock: run.limitClock,
     ms: means.timeoutMs ?? SILENCE_MS,
     signal,
@@ -357,54 +357,52 @@ function isKeepable(value: Json): boolean {
   return true;
 }
 
-/** A signal that is aborted when the time is over, when another one is, and when it is disposed of: what hangs on it ends with it. */
-class Deadline implements Disposable {
-  readonly #clock: Clock;
-  readonly #ms: number;
-  readonly #parent: AbortSignal;
-  readonly #work = new AbortController();
-  readonly #onAbort = () => this.#work.abort(this.#parent.reason);
-  #since: number;
+interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
   /** The time was over before anything else. */
-  isOver = false;
-
-  constructor({ clock, ms, signal }: {
-    readonly clock: Clock;
-    readonly ms: number;
-    readonly signal: AbortSignal;
-  }) {
-    this.#clock = clock;
-    this.#ms = ms;
-    this.#parent = signal;
-    this.#since = clock.now();
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener("abort", this.#onAbort, { once: true });
-    this.#watch().catch(() => undefined); // it was aborted, or is done
-  }
-
-  get signal(): AbortSignal {
-    return this.#work.signal;
-  }
-
+  readonly isOver: boolean;
   /** Something has come: the time begins anew. */
-  restart(): void {
-    this.#since = this.#clock.now();
-  }
+  restart(): void;
+}
 
-  [Symbol.dispose](): void {
-    this.#parent.removeEventListener("abort", this.#onAbort);
-    this.#work.abort(new DOMException("done", "AbortError"));
+/** A signal that is aborted when the time is over, when another one is, and when it is disposed of: what hangs on it ends with it. */
+function deadlineOf({ clock, ms, signal }: {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly signal: AbortSignal;
+}): Deadline {
+  const work = new AbortController();
+  let since = clock.now();
+  let isOver = false;
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  watch().catch(() => undefined); // it was aborted, or is done
+
+  function onAbort(): void {
+    work.abort(signal.reason);
   }
 
   /** One timer for thousands of restarts. */
-  async #watch(): Promise<void> {
-    for (let left = this.#ms; left > 0; left = this.#since + this.#ms - this.#clock.now()) {
-      await this.#clock.sleep(left, this.#work.signal);
-    }
-    if (this.#work.signal.aborted) return;
-    this.isOver = true;
-    this.#work.abort(new Error("the time is over"));
+  async function watch(): Promise<void> {
+    for (let left = ms; left > 0; left = since + ms - clock.now()) await clock.sleep(left, work.signal);
+    if (work.signal.aborted) return;
+    isOver = true;
+    work.abort(new Error("the time is over"));
   }
+
+  return {
+    signal: work.signal,
+    get isOver() {
+      return isOver;
+    },
+    restart() {
+      since = clock.now();
+    },
+    [Symbol.dispose]() {
+      signal.removeEventListener("abort", onAbort);
+      work.abort(new DOMException("done", "AbortError"));
+    },
+  };
 }
 
 /** Picks from an answer: the one value, a list of several, undefined for none. */

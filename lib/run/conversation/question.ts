@@ -10,6 +10,7 @@ import {
   type ModelRequest,
   orAborted,
   PermissionRefused,
+  withCause,
   wrappedModel,
 } from "../../core/core.ts";
 import type { AgentPrompt, MemorySelection, ModelFields, StepBase } from "../../parse/agent/agent.ts";
@@ -70,7 +71,7 @@ export async function askOfStep<Value>(
   };
   const problem = (reason: string, cause?: unknown): ConversationStepError => {
     takeBack();
-    return new ConversationStepError(step.id, reason, cause === undefined ? undefined : { cause });
+    return new ConversationStepError(step.id, reason, withCause({ cause }));
   };
   return await askForAnswer<TurnAnswer<Value>>({
     run,

@@ -25,7 +25,8 @@ import { httpOfFetch, type ProgramFetch } from "../../run/conversation/http_of_f
 import {
   type Conversation,
   type ConversationHome,
-  LiveConversation,
+  newConversation,
+  storedConversation,
 } from "../../run/conversation/conversation.ts";
 import { builtInCatalog } from "../../project/bounded_world.ts";
 import { setVariable } from "../../project/conversation_means.ts";
@@ -125,8 +126,8 @@ export async function openConversation(
   };
   return await Promise.resolve(
     options.id !== undefined
-      ? LiveConversation.open(options.id, home)
-      : LiveConversation.begin(newRunId(Date.now()), home),
+      ? storedConversation(options.id, home)
+      : newConversation(newRunId(Date.now()), home),
   );
 }
 

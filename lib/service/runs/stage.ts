@@ -8,7 +8,7 @@ import {
   type RunTrace,
 } from "../../core/core.ts";
 import { dropGrants, grantsNothing, keepGrants, NOBODY, type RunGrants } from "../../project/trust/grants.ts";
-import { type DrainRun, RunDrain } from "../../run/drain.ts";
+import { type DrainRun, runDrain } from "../../run/drain.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { OpenProject, ProjectHold } from "../project_hold.ts";
 import type { ReadyRun, StartPlace } from "../start/ready_run.ts";
@@ -68,7 +68,7 @@ export class RunStage {
 
   /** Of each run that is kept. */
   get drain(): DrainRun {
-    return (stop) => new RunDrain(this.options.drain, stop);
+    return (stop) => runDrain(this.options.drain, stop);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { ReadRecord } from "../../journal/record_file.ts";
 import { memoryJournal } from "../../journal/memory_journal.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readyTools } from "../../project/document/place.ts";
-import { LiveConversation } from "../../run/conversation/conversation.ts";
+import { newConversation } from "../../run/conversation/conversation.ts";
 import { conversationSubRuns } from "../../run/conversation/work.ts";
 import { Replay } from "../../run/replay/replay.ts";
 import { containersOf } from "../start/containers.ts";
@@ -32,7 +32,7 @@ export function replayedTalk(
   const { timeoutMs, resultBytes } = limits;
   const { maxSteps } = objectOrEmpty(run.input);
   let n = 0;
-  const live = LiveConversation.begin(run.id, {
+  const live = newConversation(run.id, {
     agent,
     scope,
     journal: memoryJournal(),

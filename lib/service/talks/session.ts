@@ -17,7 +17,9 @@ import type { ConversationModels } from "../../run/conversation/work.ts";
 import {
   type ConversationHome,
   conversationStart,
-  LiveConversation,
+  type LiveConversation,
+  newConversation,
+  storedConversation,
 } from "../../run/conversation/conversation.ts";
 import { messagesFrom } from "../input/kept_input.ts";
 import {
@@ -118,7 +120,7 @@ export class ConversationSession {
       },
     };
     const { signal } = this.#stop;
-    this.#live = LiveConversation[isNew ? "begin" : "open"](id, { ...this.#home, signal });
+    this.#live = (isNew ? newConversation : storedConversation)(id, { ...this.#home, signal });
   }
 
   get live(): LiveConversation {
@@ -205,7 +207,7 @@ export class ConversationSession {
 
   #reopen(id: string): void {
     this.#stop = new AbortController();
-    this.#live = LiveConversation.open(id, { ...this.#home, signal: this.#stop.signal });
+    this.#live = storedConversation(id, { ...this.#home, signal: this.#stop.signal });
   }
 }
 

@@ -21,7 +21,7 @@ import { readyTools } from "../../../project/document/place.ts";
 import { projectCollection } from "../../../project/project_collection.ts";
 import { textDiff } from "../../../render/text_diff.ts";
 import type { ContainerCall, Containers } from "../../../run/calls/container.ts";
-import { type Conversation, LiveConversation } from "../../../run/conversation/conversation.ts";
+import { type Conversation, newConversation } from "../../../run/conversation/conversation.ts";
 import { httpOfFetch, type ProgramFetch } from "../../../run/conversation/http_of_fetch.ts";
 import {
   type AskedModel,
@@ -73,7 +73,7 @@ async function conversationFailures(
   });
   const { means, containers } = opened;
   const { signal, secrets } = project;
-  const live = LiveConversation.begin(newRunId(Date.now()), {
+  const live = newConversation(newRunId(Date.now()), {
     agent,
     scope,
     context,
