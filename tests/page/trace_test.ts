@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import { providerServer, TEST_KEY } from "../_provider_server.ts";
+import { pause } from "../_waiting.ts";
 import { type OpenPage, type PageTest, pageTest } from "./_browser.ts";
 import { everyLook, stands, started } from "./_runs.ts";
 import { HOSTILE, VIEW_FILES, WIDE } from "./_views_project.ts";
@@ -33,6 +34,7 @@ pageTest("trace: a timeline with inputs, outputs, tokens, cost and time", {
     "read.md",
     `# Task {id=task}\n\nRead it.\n\n@llm\nblock: task\nmodel: chat/test\ntools: ReadFile\nuse-header: "# Said"\n\n@return\nblock: said\n`,
   );
+  await pause(1_100); // a server looks at its settings once a second, and it may have started a moment ago
   const path = { trace: "" };
   await test.step("a row of a model tells its tokens, its cost and its time", async () => {
     await using tab = await test.open("/");
