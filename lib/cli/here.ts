@@ -40,7 +40,7 @@ interface LookOptions {
   readonly terminal: Terminal;
 }
 
-/** The same, for a command that looks at it and is granted nothing more. */
+/** The project of the working folder, for a command that looks at it and is granted nothing by flags of permissions. */
 const openHere = (flags: ProjectFlags) => openApp({ grants: { settings: NO_POLICY_FLAGS, flags } });
 
 /** Looks at the prompts of the project that the working folder belongs to. */
@@ -81,6 +81,6 @@ export async function withCatalogHere(
 /** A file as it is typed, with its project. @throws {FileError} */
 export async function fileHere(word: string): Promise<LookedFile> {
   const cwd = workingFolder();
-  await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word));
+  await orNearest(word, cwd, hostFiles({ root: cwd }).stat(word)); // a wrong name is told before wrong settings
   return await (await openApp({ file: word })).look(word);
 }

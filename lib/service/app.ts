@@ -94,10 +94,8 @@ export async function openApp(options: OpenAppOptions = {}): Promise<App> {
       return secrets ??= runSecrets({ config, settings });
     },
     async journal() {
-      if (opened === undefined && await hasJournal(root)) {
-        opened = openJournal(root, { secrets: app.secrets });
-      }
-      return opened;
+      if (opened !== undefined || !await hasJournal(root)) return opened;
+      return opened ??= openJournal(root, { secrets: app.secrets }); // somebody else may have asked meanwhile
     },
     async neededJournal() {
       const found = await app.journal();
