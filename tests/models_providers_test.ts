@@ -8,6 +8,7 @@ import {
   systemClock,
   virtualClock,
 } from "../mod.ts";
+import type { Effort } from "../lib/core/model_settings.ts";
 import { hostModelFetch } from "../lib/host/http/model_fetch.ts";
 import { openModels, type OpenModelsOptions } from "../lib/models/open_models.ts";
 import { wireEvents } from "./_provider_wire.ts";
@@ -486,6 +487,61 @@ Deno.test("models: a request has everything that was asked for", async () => {
     "user",
   ]);
   assert.equal(google.generationConfig.seed, 7);
+});
+
+// deno-lint-ignore no-explicit-any
+type Body = any;
+
+/** What the body of a request says of thinking. */
+const THINKING:
+  readonly (readonly [id: string, effort: Effort, says: (body: Body) => unknown, sent: unknown])[] = [
+    ["openai/gpt-5", "high", (body) => body.reasoning.effort, "high"],
+    ["chat/gpt-5", "minimal", (body) => body.reasoning_effort, "minimal"],
+    ["compatible/qwen3", "low", (body) => body.reasoning_effort, "low"],
+    ["compatible/qwen3", "none", (body) => body.reasoning_effort, "none"],
+    ["anthropic/claude-opus-4-6", "medium", (body) => [body.thinking.type, body.output_config.effort], [
+      "adaptive",
+      "medium",
+    ]],
+    ["anthropic/claude-sonnet-4-5", "low", (body) => body.thinking, { type: "enabled", budget_tokens: 6400 }],
+    ["anthropic/claude-sonnet-4-5", "none", (body) => body.thinking, { type: "disabled" }],
+    ["google/gemini-3-pro-preview", "low", (body) => body.generationConfig.thinkingConfig, {
+      thinkingLevel: "low",
+    }],
+    ["google/gemini-2.5-flash", "none", (body) => body.generationConfig.thinkingConfig, {
+      thinkingBudget: 0,
+    }],
+    ["groq/openai/gpt-oss-120b", "high", (body) => body.reasoning_effort, "high"],
+    ["mistral/mistral-small-latest", "high", (body) => body.reasoning_effort, "high"],
+    ["xai/grok-4.3", "low", (body) => body.reasoning?.effort ?? body.reasoning_effort, "low"],
+  ];
+
+Deno.test("models: each provider is told in its way how hard to think", async () => {
+  for (const [id, effort, says, sent] of THINKING) {
+    await using provider = providerServer({ parts: [{ text: "ok" }], usageAtEnd: true });
+    await partsOf(id, { provider, request: { ...ASK, effort } });
+    assert.deepEqual(says(provider.requests[0]?.body), sent, `${id} ${effort}`);
+  }
+});
+
+Deno.test("models: how hard to think is said by the request, else by its arguments, else by the provider's settings", async () => {
+  await using provider = providerServer({ parts: [{ text: "ok" }] });
+  const settings = (more: object) => ({
+    providers: { ...provider.settings.providers, openai: { ...provider.settings.providers.openai, ...more } },
+  });
+  const cases:
+    readonly (readonly [settings: object, request: Partial<ModelRequest>, sent: string | undefined])[] = [
+      [{}, {}, undefined],
+      [{ effort: "low" }, {}, "low"],
+      [{ effort: "low" }, { args: { reasoning_effort: "medium" } }, "medium"],
+      [{ effort: "low" }, { args: { reasoning: "medium" }, effort: "high" }, "high"],
+      [{ options: { reasoningEffort: "low" } }, { effort: "high" }, "high"],
+      [{ options: { reasoningEffort: "low" }, effort: "high" }, {}, "low"],
+    ];
+  for (const [more, request, sent] of cases) {
+    await partsOf("openai/gpt-5", { provider, settings: settings(more), request: { ...ASK, ...request } });
+    assert.equal(provider.requests.at(-1)?.body.reasoning?.effort, sent, JSON.stringify([more, request]));
+  }
 });
 
 Deno.test("models: openai keeps nothing, and tools of any schema are not strict", async () => {

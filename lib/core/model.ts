@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./gadget.ts";
 import { isJsonObject, type Json, type JsonObject, parseJson } from "./json.ts";
+import type { Effort } from "./model_settings.ts";
 import { messageOf, withCause } from "./source_error.ts";
 
 /** A gadget as a model is told of it. */
@@ -25,6 +26,8 @@ export interface ModelRequest {
   readonly providerTools?: readonly JsonObject[];
   /** What else the provider takes, in its own names. */
   readonly args?: Readonly<Record<string, unknown>>;
+  /** How hard it is to think; over `reasoning` of `args`. */
+  readonly effort?: Effort;
   readonly temperature?: number;
   readonly topP?: number;
   readonly maxOutputTokens?: number;

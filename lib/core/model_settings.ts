@@ -19,6 +19,12 @@ export const PROVIDER_TYPES: readonly ProviderType[] = [
   "openai-compatible",
 ];
 
+/** How hard a model thinks before it answers, from least to most. What a model does not have becomes the nearest that it has. */
+export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+/** One of {@linkcode EFFORTS}. */
+export type Effort = typeof EFFORTS[number];
+
 /** A provider of `models.providers`. */
 export interface ProviderSettings {
   /** Default: the name of the provider, when that is a type. */
@@ -39,6 +45,8 @@ export interface ProviderSettings {
   readonly contextTokens?: number;
   /** What `<think>` at the beginning of an answer is: thought, also where only `</think>` is there (text is held back until then), or text. Default: thought. */
   readonly thoughts?: "reasoning" | "text";
+  /** How hard its models think where nothing else says so. Default: the provider's. */
+  readonly effort?: Effort;
   /** Options of the provider's own for every request, as its AI SDK package has them. */
   readonly options?: Readonly<Record<string, unknown>>;
 }

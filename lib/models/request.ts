@@ -5,6 +5,8 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import {
+  type Effort,
+  EFFORTS,
   isRecord,
   type Json,
   type JsonObject,
@@ -28,6 +30,8 @@ export interface RequestStyle extends PromptStyle {
   readonly model: string;
   /** Options of the provider for every request. */
   readonly options: JsonObject;
+  /** How hard the model thinks where nothing else says so. */
+  readonly effort?: Effort;
   /** What it runs itself. */
   readonly hosted: HostedTools;
   /** Options are sent as they are given, since its package sends what it does not know as it is; else as the AI SDK names them, in camelCase. */
@@ -47,6 +51,7 @@ export function requestStyle(id: ModelId, provider: Provider): RequestStyle {
     model: modelIdText(id),
     metadataName: isCompatible ? COMPATIBLE_NAME : type,
     options: { ...defaults, ...objectOrEmpty(toJson(settings.options ?? {})) },
+    effort: settings.effort,
     hosted: hostedTools(provider, id.model),
     asGiven: isCompatible,
     withoutSchema: isCompatible && settings.structuredOutputs !== true,
@@ -55,8 +60,9 @@ export function requestStyle(id: ModelId, provider: Provider): RequestStyle {
 
 /** A request as the AI SDK wants it. @throws {ModelError} `config`, for what the model cannot be asked */
 export function sdkRequest(request: ModelRequest, style: RequestStyle): LanguageModelV4CallOptions {
-  const { messages, schema, stop = [], temperature, topP, maxOutputTokens, seed } = request;
+  const { messages, schema, stop = [], temperature, topP, maxOutputTokens, seed, effort } = request;
   const { settings, options } = sdkArgs(request.args ?? {}, style);
+  const reasoning = effort ?? settings.reasoning;
   const hosted = hostedRequest(request, style);
   const responseFormat = formatOf(request, style, hosted.tools.length > 0);
   const isLoose = schema !== undefined && !isStrict(toJson(schema));
@@ -70,17 +76,25 @@ export function sdkRequest(request: ModelRequest, style: RequestStyle): Language
     stopSequences: stop.length > 0 ? [...stop] : undefined,
     seed,
     ...settings,
+    reasoning: reasoning ?? style.effort,
     abortSignal: request.signal,
     // JSON either way; only the lists of the SDK's type are not read-only.
     providerOptions: {
       [style.metadataName]: {
         ...(isLoose && { strictJsonSchema: false }),
-        ...style.options,
+        ...(reasoning === undefined ? style.options : withoutEffort(style.options)),
         ...hosted.options,
         ...options,
       },
     } as SharedV4ProviderOptions,
   };
+}
+
+/** The SDK would take that of the options for the more special one. */
+function withoutEffort(
+  { reasoningEffort: _, reasoning_effort: _sentAsGiven, ...options }: JsonObject,
+): JsonObject {
+  return options;
 }
 
 type SdkTools = NonNullable<LanguageModelV4CallOptions["tools"]>;
@@ -247,8 +261,6 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["reasoningEffort", "reasoning"],
 ]);
 
-const EFFORTS: readonly unknown[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-
 /** Sorts arguments; null is none. @throws {ModelError} `config`, for a value that cannot be one */
 function sdkArgs(
   args: Readonly<Record<string, unknown>>,
@@ -262,7 +274,7 @@ function sdkArgs(
     const setting = OTHER_NAMES.get(known) ?? known;
     const kind = SETTINGS.find(({ names }) => names.includes(setting));
     if (kind !== undefined) settings[setting] = kind.read(value) ?? unfit(name, kind.wanted, value);
-    else if (setting === "reasoning" && EFFORTS.includes(value)) settings.reasoning = value;
+    else if (setting === "reasoning" && EFFORTS.some((each) => each === value)) settings.reasoning = value;
     else options[asGiven ? name : known] = jsonOf(value, name);
   }
   return { settings, options };

@@ -1,4 +1,4 @@
-import { PROVIDER_TYPES } from "../../core/core.ts";
+import { EFFORTS, PROVIDER_TYPES } from "../../core/core.ts";
 import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER } from "./config.ts";
 import type { ConfigRule, ConfigValue } from "./read.ts";
 
@@ -69,6 +69,10 @@ export const CONFIG_TABLE = keysOf({
             "What <think>…</think> at the beginning of an answer is. reasoning: a thought, also where " +
               "its beginning is not marked, for which the answer is held back until its end is known; text: a part of the " +
               "answer. Default: a thought, where it is marked.",
+          ),
+          "effort": key(
+            { enum: EFFORTS },
+            "How hard its models think before they answer, where neither a flag, a file nor a profile says so. Default: the provider's.",
           ),
           "options": key(
             anyMap,
