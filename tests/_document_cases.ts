@@ -1,5 +1,6 @@
 // The cases of tests/spec/documents: each is a folder that is run by the command line, as its README says.
 
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "./_run.ts";
 
@@ -88,7 +89,9 @@ interface RecordLine {
   readonly key?: string;
   readonly kind?: string;
   readonly input?: { readonly messages: readonly Message[] };
-  readonly outcome?: { readonly ok?: { readonly text: string; readonly calls: readonly Call[] } };
+  readonly outcome?: {
+    readonly ok?: { readonly text: string; readonly calls: readonly Call[]; readonly data?: string };
+  };
 }
 
 interface Call {
@@ -110,15 +113,19 @@ interface Message {
 export function recordedMessages(record: string): readonly (readonly unknown[])[] {
   const all: (readonly unknown[])[] = [];
   const soFar = new Map<string, unknown[]>();
+  /** What was read, by its hash: a question names it alone. */
+  const media = new Map<string, string>();
   for (const text of record.split("\n")) {
     if (text === "") continue;
     const line: RecordLine = JSON.parse(text);
+    const { data } = line.outcome?.ok ?? {};
+    if (data !== undefined) media.set(createHash("sha256").update(data).digest("hex"), data);
     const turn = /^(?<place>.*)turn\[(?<n>\d+)\]\/model$/.exec(line.key ?? "")?.groups;
     if (turn === undefined) continue;
     const { place = "", n = "" } = turn;
     if (line.type === "step") {
       const messages = n === "1" ? [] : soFar.get(place) ?? [];
-      messages.push(...(line.input?.messages ?? []).map(caseMessage));
+      messages.push(...(line.input?.messages ?? []).map((message) => caseMessage(message, media)));
       soFar.set(place, messages);
       all.push([...messages]);
     }
@@ -131,14 +138,17 @@ export function recordedMessages(record: string): readonly (readonly unknown[])[
   return all;
 }
 
-function caseMessage({ role, content, calls = [], name }: Message): unknown {
+function caseMessage(
+  { role, content, calls = [], name }: Message,
+  media: ReadonlyMap<string, string> = new Map(),
+): unknown {
   return {
     role,
     ...(name !== undefined && { name }),
     content: Array.isArray(content)
       ? content.map((part) =>
         part.type === "media"
-          ? { type: part.type, media_type: part.mediaType, data: part.data }
+          ? { type: part.type, media_type: part.mediaType, data: media.get(part.sha256) }
           : { type: part.type, text: part.text }
       )
       : content,

@@ -10,6 +10,8 @@ export interface ProviderProject extends AsyncDisposable {
   readonly project: TestProject;
   /** Runs `orrery` in it. */
   run(...args: readonly string[]): Promise<RunResult>;
+  /** Writes a file of these bytes, in base64. */
+  write(path: string, data: string): Promise<void>;
   /** The events of `orrery ask`. */
   events(...args: readonly string[]): Promise<readonly RunEvent[]>;
 }
@@ -44,6 +46,7 @@ export async function providerProject(
     provider,
     project,
     run,
+    write: (path, data) => Deno.writeFile(join(project.folder, path), Uint8Array.fromBase64(data)),
     async events(...args) {
       const { stdout } = await run("ask", "--jsonl", ...args);
       return stdout.trimEnd().split("\n").map((line) => JSON.parse(line));

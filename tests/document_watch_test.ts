@@ -149,7 +149,7 @@ media: [dot.png]
       "orrery.yaml": "models: { default: script/a.yaml }\n",
       "a.yaml": "- { text: '{\"n\": 1}', repeat: true }\n",
       "schema.json": '{"type": "object"}',
-      "dot.png": "png",
+      "dot.png": "GIF89a",
       "plan.md": plan,
     });
     const watch = watching(project);
@@ -162,7 +162,7 @@ media: [dot.png]
       told(await watch.next()),
       /^schema\.json changed\n {2}reused @shell plan\.md:5\n {2}ok {4}@llm plan\.md:9\n/,
     );
-    await project.write("dot.png", "another");
+    await project.write("dot.png", "GIF87a");
     assert.match(told(await watch.next()), /^dot\.png changed\n {2}reused @shell plan\.md:5\n {2}ok {4}@llm/);
     assert.equal(await watch.stop(), 0);
   },

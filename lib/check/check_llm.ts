@@ -1,14 +1,7 @@
 import { prepareAnyType } from "../prompt/check_value.ts";
 import type { LlmFields } from "../parse/document/operation.ts";
-import {
-  MAX_MEDIA_BYTES,
-  mediaTypeOf,
-  modelOfProvider,
-  needsModel,
-  noMedia,
-  schemaOfText,
-  tooLargeMedia,
-} from "../parse/document/llm.ts";
+import { MAX_MEDIA_BYTES, mediaTypeOf, TOO_LARGE_MEDIA } from "../core/core.ts";
+import { modelOfProvider, needsModel, noMedia, schemaOfText } from "../parse/document/llm.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
 import { fileOutside } from "./source_files.ts";
 import { narrowedFile } from "./narrowing.ts";
@@ -99,7 +92,7 @@ async function checkMedia(
     const size = await context.files.size(path);
     if ("failure" in size) context.tellFailure(size.failure, { place, written, document: placed.document });
     else if ((size.value ?? 0) > MAX_MEDIA_BYTES) {
-      context.problems.error(place, tooLargeMedia(written));
+      context.problems.error(place, `media "${written}" ${TOO_LARGE_MEDIA}`);
     }
   }
 }

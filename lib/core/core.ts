@@ -13,6 +13,7 @@ export * from "./gadget_fields.ts";
 export * from "./gadget_message.ts";
 export * from "./json_fault.ts";
 export * from "./mcp_server.ts";
+export * from "./media.ts";
 export * from "./memory_files.ts";
 export * from "./model.ts";
 export * from "./model_settings.ts";

@@ -102,6 +102,8 @@ export interface Model {
   readonly addons?: readonly string[];
   /** Its provider connects to MCP servers itself. */
   readonly takesServers?: boolean;
+  /** The types of media that it takes, such as `image/*`. Absent: that is not known, and all are sent. */
+  readonly media?: readonly string[];
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
   /** This was answered before, by another process or for an earlier turn: a model that goes through a list goes past that answer. */
   answered?(request: ModelRequest, options: { readonly isFailure: boolean }): void;
@@ -109,12 +111,13 @@ export interface Model {
 
 /** A model that answers in another way and is the same in everything else. */
 export function wrappedModel(model: Model, stream: Model["stream"]): Model {
-  const { id, contextTokens, addons, takesServers } = model;
+  const { id, contextTokens, addons, takesServers, media } = model;
   return {
     id,
     contextTokens,
     addons,
     takesServers,
+    media,
     answered: (request, options) => model.answered?.(request, options),
     stream,
   };
@@ -290,6 +293,8 @@ export function textOf(message: Message): string {
 export interface DialogMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
+  /** What it shows besides its text. */
+  readonly media?: readonly Extract<ContentPart, { readonly type: "media" }>[];
   readonly toolCalls?: readonly {
     readonly id: string;
     readonly name: string;
@@ -309,9 +314,13 @@ export function dialogMessage(message: Message, prompt?: string): DialogMessage 
     return { role: "tool", content: message.content, toolCallId: message.id, ...made };
   }
   const calls = message.role === "assistant" ? message.calls ?? [] : [];
+  const media = typeof message.content === "string"
+    ? []
+    : message.content.filter((part) => part.type === "media");
   return {
     role: message.role,
     content: textOf(message),
+    ...(media.length > 0 && { media }),
     ...(calls.length > 0 && {
       toolCalls: calls.map((call) => ({
         id: call.id,

@@ -25,6 +25,18 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 /** One of {@linkcode EFFORTS}. */
 export type Effort = typeof EFFORTS[number];
 
+/** What can be said of the media that the models of a provider take. */
+export const MEDIA_PATTERNS = [
+  "image/*",
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "application/pdf",
+  "audio/*",
+  "video/*",
+] as const;
+
 /** A provider of `models.providers`. */
 export interface ProviderSettings {
   /** Default: the name of the provider, when that is a type. */
@@ -47,6 +59,8 @@ export interface ProviderSettings {
   readonly thoughts?: "reasoning" | "text";
   /** How hard its models think where nothing else says so. Default: the provider's. */
   readonly effort?: Effort;
+  /** The types of media that its models take, such as `image/*`. Default: those that its type takes. */
+  readonly media?: readonly string[];
   /** Options of the provider's own for every request, as its AI SDK package has them. */
   readonly options?: Readonly<Record<string, unknown>>;
 }

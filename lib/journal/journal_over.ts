@@ -15,6 +15,7 @@ import {
   type RunTrace,
   type SlotScope,
   turnKey,
+  withoutMedia,
 } from "../core/core.ts";
 import { branchRun, type CopyOptions, forkRun } from "./copy_run.ts";
 import { findRun } from "./find.ts";
@@ -125,9 +126,9 @@ export function journalOver(store: JournalStore, options: JournalOptions = {}): 
       const row = findRun(store, id);
       return {
         summary: summary(row),
-        run: runStart(store, row),
+        run: withoutMedia(runStart(store, row)),
         steps: store.steps(row.id).map((step) =>
-          stepRecord(step, stepPieces(store, { id: row.id, row: step }))
+          withoutMedia(stepRecord(step, stepPieces(store, { id: row.id, row: step })))
         ),
         events: parsedEvents(store.events(row.id)),
         messages: parsedMessages(conversations.messages(row.id, {})),

@@ -21,6 +21,7 @@ import {
   type StepTurn,
   type StoredFile,
   type Usage,
+  withoutMedia,
 } from "../core/core.ts";
 import { noSuchStep } from "./find.ts";
 import type { RunConversation, RunMoment } from "./run_conversation.ts";
@@ -422,17 +423,18 @@ function assertSameStep(recorded: StepIdentity, now: StepIdentity): void {
   if (recorded.inputHash === now.inputHash && recorded.kind === now.kind && recorded.name === now.name) {
     return;
   }
-  const difference = firstDifference(comparable(recorded), comparable(now));
+  const [was, is] = [comparable(recorded), comparable(now)];
+  if (JSON.stringify(was) === JSON.stringify(is)) return;
   throw new DivergedError(
-    `Step "${now.key}" is not the one that was recorded: ${difference}. ` +
+    `Step "${now.key}" is not the one that was recorded: ${firstDifference(was, is)}. ` +
       `Go on with what the run was started with, or fork it from this step`,
     now.key,
   );
 }
 
-/** With the keys of all objects in order, so that it is no difference. */
+/** With the keys of all objects in order, so that it is no difference; nor is it whether media are kept in the step, as they once were. */
 function comparable({ kind, name, input }: StepIdentity): Json {
-  return { kind, name, input: parsed(canonicalJson(parsed(input))) };
+  return { kind, name, input: parsed(canonicalJson(withoutMedia(parsed(input)))) };
 }
 
 /** Events as the store has them: JSON lists of which none is long but for a long event. */

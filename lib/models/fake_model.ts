@@ -24,9 +24,9 @@ export interface FakeModel extends Model {
  */
 export function fakeModel(
   replies: readonly FakeReply[] | ((request: ModelRequest) => FakeReply | AsyncIterable<ModelPart>),
-  options: { readonly id?: string; readonly contextTokens?: number } = {},
+  options: Pick<Partial<Model>, "id" | "contextTokens" | "media"> = {},
 ): FakeModel {
-  const { id = "fake/model", contextTokens } = options;
+  const { id = "fake/model", contextTokens, media } = options;
   const requests: ModelRequest[] = [];
   const replyTo = (request: ModelRequest) => {
     if (typeof replies === "function") return replies(request);
@@ -37,6 +37,7 @@ export function fakeModel(
     id,
     requests,
     contextTokens,
+    media,
     async *stream(request) {
       requests.push(request);
       const reply = replyTo(request);

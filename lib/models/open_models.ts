@@ -11,7 +11,7 @@ import {
 import type { Silence } from "./exchange.ts";
 import { configError, type ModelList, modelList, noModel, resolvedModel } from "./known_models.ts";
 import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
-import type { Env, FetchFunction } from "./provider.ts";
+import { type Env, type FetchFunction, maybeProvider } from "./provider.ts";
 import { fallingBack, retrying, type RetryPolicy } from "./retrying.ts";
 import { echoModel, scriptModel } from "./script.ts";
 import { readScript } from "./script_file.ts";
@@ -88,8 +88,9 @@ export function openModels(options: OpenModelsOptions): OpenModels {
 /** What talks to providers is loaded with the first of them: a script needs none of it. */
 async function ofProvider(id: ModelId, options: OpenModelsOptions): Promise<Model> {
   const { providerModel }: typeof import("./answer.ts") = await import("./answer.ts" as string);
-  const model = providerModel(id, options);
-  const { thoughts } = options.settings.providers?.[id.provider] ?? {};
+  const { thoughts, media = maybeProvider(id.provider, options)?.kind.media } =
+    options.settings.providers?.[id.provider] ?? {};
+  const model = { ...providerModel(id, options), media };
   return thoughts === "text" ? model : withLeadingThoughts(model, thoughts === "reasoning");
 }
 

@@ -47,6 +47,8 @@ export interface PortReply {
 export interface ModelPort {
   /** The addons that it knows. */
   readonly addons?: readonly string[];
+  /** The types of media that it takes, such as `image/*`, which are then in its messages. Default: none, it takes text alone. */
+  readonly media?: readonly string[];
   call(request: PortRequest): Promise<PortReply>;
 }
 
@@ -59,6 +61,7 @@ export function portModel(
     id: name,
     addons: port.addons ?? [],
     takesServers: true,
+    media: port.media ?? [],
     async *stream(request): AsyncGenerator<ModelPart> {
       const signal = request.signal ?? new AbortController().signal;
       let reply: unknown;

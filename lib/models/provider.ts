@@ -99,7 +99,12 @@ export interface ProviderKind {
   readonly anyRoot?: true;
   /** JSON without a schema is asked for in the messages too, in this word. */
   readonly wantsWord?: true;
+  /** The types of media that its AI SDK package sends. */
+  readonly media: readonly string[];
 }
+
+const IMAGES = "image/*";
+const PDF = "application/pdf";
 
 /** The types of providers, with the addresses and variables of the AI SDK. */
 export const PROVIDER_KINDS: Readonly<Record<ProviderType, ProviderKind>> = {
@@ -109,6 +114,7 @@ export const PROVIDER_KINDS: Readonly<Record<ProviderType, ProviderKind>> = {
     url: "https://api.openai.com/v1",
     pairsThoughts: true,
     wantsWord: true,
+    media: [IMAGES, PDF],
   },
   "anthropic": {
     keyVariables: ["ANTHROPIC_API_KEY"],
@@ -117,27 +123,36 @@ export const PROVIDER_KINDS: Readonly<Record<ProviderType, ProviderKind>> = {
     systemFirst: true,
     declaresPast: true,
     picturesOf: "computer",
+    media: [IMAGES, PDF],
   },
   "google": {
     keyVariables: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],
     url: "https://generativelanguage.googleapis.com/v1beta",
     systemFirst: true,
     anyRoot: true,
+    media: [IMAGES, PDF, "audio/*", "video/*"],
   },
   "mistral": {
     keyVariables: ["MISTRAL_API_KEY"],
     url: "https://api.mistral.ai/v1",
     lateCalls: true,
     systemFirst: true,
+    media: [IMAGES, PDF],
   },
-  "xai": { keyVariables: ["XAI_API_KEY"], url: "https://api.x.ai/v1", pairsThoughts: true },
+  "xai": { keyVariables: ["XAI_API_KEY"], url: "https://api.x.ai/v1", pairsThoughts: true, media: [IMAGES] },
   "groq": {
     keyVariables: ["GROQ_API_KEY"],
     url: "https://api.groq.com/openai/v1",
     lateCalls: true,
     wantsWord: true,
+    media: [IMAGES],
   },
-  "openai-compatible": { keyVariables: [], lateCalls: true, wantsWord: true },
+  "openai-compatible": {
+    keyVariables: [],
+    lateCalls: true,
+    wantsWord: true,
+    media: [IMAGES, PDF, "audio/*", "video/*"], // what its server takes nobody knows before it is asked
+  },
 };
 
 /** What a name of a model means. */

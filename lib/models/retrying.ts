@@ -5,6 +5,7 @@ import {
   ModelError,
   type ModelErrorCode,
   type ModelPart,
+  refuseUntaken,
   wrappedModel,
 } from "../core/core.ts";
 
@@ -59,7 +60,15 @@ export function fallingBack(model: Model, fallbacks: readonly Fallback[]): Model
       const isFinal = !(error instanceof ModelError) ||
         error.code === "aborted" || error.code === "permission"; // the user's own word: another one would not do better
       if (next === undefined || isFinal) throw error;
-      return { delayMs: 0, model: next.id, open: async () => (await next.find()).stream(request) };
+      return {
+        delayMs: 0,
+        model: next.id,
+        async open() {
+          const model = await next.find();
+          refuseUntaken(model, request.messages);
+          return model.stream(request);
+        },
+      };
     }));
 }
 

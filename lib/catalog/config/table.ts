@@ -1,4 +1,4 @@
-import { EFFORTS, PROVIDER_TYPES } from "../../core/core.ts";
+import { EFFORTS, MEDIA_PATTERNS, PROVIDER_TYPES } from "../../core/core.ts";
 import { CONVERSATION_STEPS, DOCUMENT_LIMITS, GADGET_FOLDER } from "./config.ts";
 import type { ConfigRule, ConfigValue } from "./read.ts";
 
@@ -73,6 +73,10 @@ export const CONFIG_TABLE = keysOf({
           "effort": key(
             { enum: EFFORTS },
             "How hard its models think before they answer, where neither a flag, a file nor a profile says so. Default: the provider's.",
+          ),
+          "media": key(
+            listOf({ enum: MEDIA_PATTERNS } as const),
+            "The types of files that its models can be shown besides text; [] for text alone. Default: what its type takes.",
           ),
           "options": key(
             anyMap,

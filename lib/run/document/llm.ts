@@ -1,4 +1,5 @@
 // @llm (documents.md 7, 8): everything that can be wrong is found before the model is called.
+import { basename } from "node:path";
 import { fileOutside } from "../../check/source_files.ts";
 import {
   type AnyGadget,
@@ -8,24 +9,20 @@ import {
   type Json,
   type JsonObject,
   maybeJsonObject,
+  mediaFrom,
+  mediaTypeOf,
   type Message,
   messageOf,
   ModelError,
+  objectOrEmpty,
+  shownFile,
   toJson,
 } from "../../core/core.ts";
 import { alignHeadings } from "../../document/pieces.ts";
 import { type LiveNode, nodeText, nodeTexts } from "../../document/live_node.ts";
 import { parseResult } from "../../parse/document/document.ts";
 import { headingLine } from "../../parse/document/lines.ts";
-import {
-  MAX_MEDIA_BYTES,
-  mediaTypeOf,
-  modelOfProvider,
-  needsModel,
-  noMedia,
-  schemaOfText,
-  tooLargeMedia,
-} from "../../parse/document/llm.ts";
+import { modelOfProvider, needsModel, noMedia, schemaOfText } from "../../parse/document/llm.ts";
 import { didYouMean } from "../../parse/document/near.ts";
 import type { LlmFields } from "../../parse/document/operation.ts";
 import { CALLEE_TOOL } from "../../parse/document/parameters.ts";
@@ -240,10 +237,7 @@ async function readMedia(operation: Operation<LlmFields>): Promise<readonly Cont
   const parts: ContentPart[] = [];
   for (const [index, named] of fields.media.entries()) {
     const path = pathOf(operation, named);
-    const mediaType = mediaTypeOf(path);
-    if (mediaType === undefined) {
-      throw new OperationError(noMedia(named));
-    }
+    if (mediaTypeOf(path) === undefined) throw new OperationError(noMedia(named));
     refuseNarrowed(operation, { kind: "read", path, named });
     const read = await takeIn(run, {
       key: `${key}/media[${index + 1}]`,
@@ -252,13 +246,22 @@ async function readMedia(operation: Operation<LlmFields>): Promise<readonly Cont
       perform: async () => {
         const bytes = await means.files.readBytes(path, { signal: run.signal })
           .catch((error) => Promise.reject(fileFailure(error, named)));
-        if (bytes.length > MAX_MEDIA_BYTES) throw new OperationError(tooLargeMedia(named));
-        return { data: bytes.toBase64() };
+        return toJson(mediaOf(bytes, named, basename(path)));
       },
     });
-    parts.push({ type: "media", mediaType, data: isJsonObject(read) ? String(read.data) : "" });
+    const [kept] = mediaFrom([read]);
+    const { data = "" } = objectOrEmpty(read);
+    parts.push(kept ?? mediaOf(Uint8Array.fromBase64(String(data)), named)); // once only its bytes were kept
   }
   return parts;
+}
+
+/** @throws {OperationError} for what is none */
+function mediaOf(bytes: Uint8Array, named: string, name?: string): ContentPart {
+  const shown = shownFile(bytes, { name });
+  if ("problem" in shown) throw new OperationError(`media "${named}" ${shown.problem}`);
+  if (shown.part.type === "text") throw new OperationError(noMedia(named));
+  return shown.part;
 }
 
 const DEFAULT_SYSTEM = "You are a helpful assistant. Answer in Markdown unless asked otherwise.";

@@ -19,6 +19,7 @@ import {
   SOURCE_ERROR_KEY,
   type StepOutcome,
   type StepStart,
+  withoutMedia,
 } from "../../core/core.ts";
 
 /** What a replay tells its run. */
@@ -346,9 +347,9 @@ function bodyOf({ seq: _seq, at: _at, run: _run, ...body }: RunEvent): RunEventB
   return body;
 }
 
-/** Whether it may be done twice is nothing that a replay could know, or needs to. */
+/** Whether it may be done twice is nothing that a replay could know, or needs to. An older record has media in the step. */
 function stepKey({ key, kind, name, input }: StepStart): string {
-  return canonicalJson({ key, kind, name, input });
+  return canonicalJson({ key, kind, name, input: withoutMedia(input) });
 }
 
 /** How long a step took is the record's to say. */

@@ -13,11 +13,13 @@ import {
   orAborted,
   parseJson,
   type Reasoning,
+  refuseUntaken,
   type Secrets,
   type StepError,
   toJson,
   toldMs,
   type ToolCall,
+  withoutMedia,
 } from "../../core/core.ts";
 import type { AnswerReader } from "./answer_calls.ts";
 import { againIn } from "./provider_sleep.ts";
@@ -62,7 +64,7 @@ export interface ModelStepOptions {
  */
 export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> {
   const { run, key, model, news, about } = options;
-  const input = toJson({ messages: news, about });
+  const input = withoutMedia(toJson({ messages: news, about }));
   const entered = enterStep(run, { key, kind: "model", name: model.id, input, idempotent: true });
   const open = entered.outcome === undefined ? entered : undefined;
   const step = modelStep(options, open);
@@ -128,6 +130,7 @@ function modelStep(options: ModelStepOptions, open: OpenStep | undefined) {
 
   async function ask(): Promise<ModelAnswer> {
     try {
+      refuseUntaken(model, request.messages);
       await eachUntilAborted(
         model.stream({ ...request, signal }),
         (part) => arrived(masked?.push(part) ?? [part]),

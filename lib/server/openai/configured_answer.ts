@@ -1,4 +1,4 @@
-import type { Model, ModelPart, ModelRequest, ToolSpec } from "../../core/core.ts";
+import { type Model, type ModelPart, type ModelRequest, type ToolSpec, untaken } from "../../core/core.ts";
 import { type Service, ServiceError } from "../../service/service.ts";
 import { HttpProblem } from "../problem.ts";
 import { answerHead, badField, type MadeAnswer, ofModelError } from "./answer.ts";
@@ -22,6 +22,8 @@ export async function configuredAnswer(
   passedOn.count++; // before anything is waited for, so that a crowd cannot come in at once
   try {
     const model = await findModel(body.model, service);
+    const problem = untaken(model, request.messages);
+    if (problem !== undefined) throw badField("messages", problem, "unsupported_value");
     const ask = (): AsyncIterable<ModelPart> => model.stream(request);
     return {
       head: answerHead(body.model),

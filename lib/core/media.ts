@@ -1,0 +1,172 @@
+// Files that a model is shown: pictures and papers as they are, text as text. Every door reads them with `shownFile`, and what a model
+// does not take is refused by `refuseUntaken` before it is asked.
+import { isRecord } from "./json.ts";
+import { type ContentPart, type Message, type Model, ModelError } from "./model.ts";
+import { sha256 } from "./sha256.ts";
+
+/** A picture, a paper or the like. */
+export type MediaPart = Extract<ContentPart, { readonly type: "media" }>;
+
+/** What somebody says: text, or text with media behind it. */
+export type Words = string | readonly ContentPart[];
+
+/** Bytes of one file that a model is shown (documents.md 14). */
+export const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
+
+/** What is said of a larger one, behind its name. */
+export const TOO_LARGE_MEDIA = "is larger than 20 MB";
+
+/** What media there are, for messages. */
+export const MEDIA_KINDS = "png, jpeg, gif, webp or pdf";
+
+interface MediaKind {
+  readonly type: string;
+  readonly endings: RegExp;
+  /** How its bytes begin, read as Latin-1. */
+  readonly magic: RegExp;
+}
+
+const KINDS: readonly MediaKind[] = [
+  { type: "image/png", endings: /\.png$/i, magic: /^\x89PNG/ },
+  { type: "image/jpeg", endings: /\.jpe?g$/i, magic: /^\xff\xd8\xff/ },
+  { type: "image/gif", endings: /\.gif$/i, magic: /^GIF8/ },
+  { type: "image/webp", endings: /\.webp$/i, magic: /^RIFF[^]{4}WEBP/ },
+  { type: "application/pdf", endings: /\.pdf$/i, magic: /^%PDF-/ },
+];
+
+/** What the ending of a name says; undefined where it says nothing of media. */
+export function mediaTypeOf(name: string): string | undefined {
+  return KINDS.find(({ endings }) => endings.test(name))?.type;
+}
+
+/**
+ * A file as a part of a message: what it is its bytes say, whatever its name is; only that a picture is no text is said by its name.
+ *
+ * @param file.type what somebody says that it is: it counts for bytes that are neither text nor media that are known here
+ * @returns the part, or why there is none, to be said behind its name
+ */
+export function shownFile(
+  bytes: Uint8Array,
+  { name, type }: { readonly name?: string; readonly type?: string },
+): { readonly part: ContentPart } | { readonly problem: string } {
+  if (bytes.length > MAX_MEDIA_BYTES) return { problem: TOO_LARGE_MEDIA };
+  if (bytes.length === 0) return { problem: "is empty" };
+  const start = String.fromCharCode(...bytes.subarray(0, 16));
+  const mediaType = KINDS.find(({ magic }) => magic.test(start))?.type;
+  const media = (mediaType: string) => ({
+    part: { type: "media" as const, mediaType, data: bytes.toBase64(), ...(name !== undefined && { name }) },
+  });
+  if (mediaType !== undefined) return media(mediaType);
+  const text = textOf(bytes);
+  const named = mediaTypeOf(name ?? "");
+  if (text === undefined && type !== undefined) return media(type);
+  if (text === undefined) {
+    const digits = bytes.subarray(0, 4).toHex().replace(/..(?=.)/g, "$& ");
+    return { problem: `is neither text in UTF-8 nor ${MEDIA_KINDS}: its bytes begin with ${digits}` };
+  }
+  if (named !== undefined) return { problem: `is text, and its name says ${named}` };
+  return { part: { type: "text", text: markedText(text, name) } };
+}
+
+/** Undefined for what is none. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a file between marks that do not occur in it. */
+function markedText(text: string, name: string | undefined): string {
+  const named = name === undefined ? "" : ` name=${JSON.stringify(name)}`;
+  return between(text, "file", named);
+}
+
+/** A text between marks that do not occur in it. */
+export function between(text: string, word: string, more = ""): string {
+  for (let n = 1;; n++) {
+    const mark = n === 1 ? word : `${word}-${n}`;
+    if (!text.includes(`</${mark}>`)) {
+      return `<${mark}${more}>\n${text}${text.endsWith("\n") ? "" : "\n"}</${mark}>`;
+    }
+  }
+}
+
+/** What is said with files: those of text become a part of it, which every model takes; media stand behind it. */
+export function wordsWith(said: string, files: readonly ContentPart[]): Words {
+  const texts = files.flatMap((file) => file.type === "text" ? [file.text] : []);
+  const text = [said, ...texts].filter((each) => each !== "").join("\n\n");
+  const media = files.filter((file) => file.type === "media");
+  if (media.length === 0) return text;
+  return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...media];
+}
+
+/** The two parts of what was said. */
+export function splitWords(words: Words): { readonly text: string; readonly media: readonly MediaPart[] } {
+  if (typeof words === "string") return { text: words, media: [] };
+  const text = words.map((part) => part.type === "text" ? part.text : "").join("");
+  return { text, media: words.filter((part) => part.type === "media") };
+}
+
+/** Media that were kept; what is none is left out. */
+export function mediaFrom(kept: unknown): readonly MediaPart[] {
+  return Array.isArray(kept) ? kept.filter(isMedia) : [];
+}
+
+function isMedia(kept: unknown): kept is MediaPart {
+  return isRecord(kept) && kept.type === "media" && typeof kept.mediaType === "string" &&
+    typeof kept.data === "string";
+}
+
+/** @throws {ModelError} `config`, where a model is to be shown what it does not take */
+export function refuseUntaken(model: Model, messages: readonly Message[]): void {
+  const problem = untaken(model, messages);
+  if (problem !== undefined) throw new ModelError(problem, { code: "config" });
+}
+
+/** Why a model cannot be asked, where it is to be shown what it does not take: names the model, the file, its type, and what to do. */
+export function untaken({ id, media }: Model, messages: readonly Message[]): string | undefined {
+  if (media === undefined) return undefined;
+  for (const { content } of messages) {
+    const found = mediaFrom(content).find(({ mediaType }) => !media.some((taken) => fits(mediaType, taken)));
+    if (found === undefined) continue;
+    const { name, mediaType } = found;
+    const what = name === undefined ? mediaType : `${JSON.stringify(name)} (${mediaType})`;
+    const takes = media.length === 0 ? "takes text alone" : `takes text, ${media.join(", ")}`;
+    const [provider] = id.split("/");
+    return `The model ${id} cannot be shown ${what}: it ${takes}. Ask another model, or leave the file out; where it can take it, ` +
+      `models.providers.${provider}.media of orrery.yaml says so`;
+  }
+  return undefined;
+}
+
+function fits(mediaType: string, pattern: string): boolean {
+  return pattern === mediaType || pattern === "*/*" ||
+    (pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1)));
+}
+
+/**
+ * A value with what it holds of media named instead: a step whose input has a picture is known by its hash, and a trace shows what it was.
+ * The same value where there are none.
+ */
+export function withoutMedia<Value>(value: Value): Value;
+export function withoutMedia(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value.map(withoutMedia);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isRecord(value)) return value;
+  if (isMedia(value)) {
+    const { data, ...about } = value;
+    return { ...about, size: sizeOf(data), sha256: sha256(data) };
+  }
+  const entries = Object.entries(value).map(([key, each]) => [key, withoutMedia(each)] as const);
+  return entries.every(([key, each]) => each === value[key]) ? value : Object.fromEntries(entries);
+}
+
+/** Bytes of what is base64. */
+export function sizeOf(data: string): number {
+  return Math.floor(data.replace(/=+$/, "").length * 3 / 4);
+}
