@@ -47,6 +47,7 @@ function flagsOf({ host, variable }: Pick<ProviderLine, "host" | "variable">, or
     host: `--allow-net=${host}`,
     key: `--allow-env=${variable}`,
     rest: "--ignore-env",
+    machine: "--allow-sys=hostname",
   };
 }
 
@@ -120,6 +121,7 @@ const MISSING: Readonly<Record<Flag, (line: ProviderLine, host: string) => reado
     2,
     /^error: Deno itself was started without --allow-env=\w+: add --ignore-env, and every variable that it may not read counts as not set\n$/,
   ],
+  machine: () => [2, /^error: Deno itself was started without --allow-sys=hostname\n$/],
 };
 
 /** All of the openai line, and what is another for each provider: for one of them, and for all in the soak. */

@@ -166,7 +166,9 @@ async function sdkReading(model: LanguageModelV4): Promise<Reading> {
       if (part.type === "error") throw part.error;
       if (part.type === "text-delta") texts.push(part.delta);
       if (part.type === "reasoning-delta") thoughts.push(part.delta);
-      if (part.type === "tool-call" && !part.providerExecuted) calls.push([part.toolName, part.input]);
+      if (part.type === "tool-call" && !part.providerExecuted) {
+        calls.push([part.toolName, written(part.input)]);
+      }
       if (part.type === "finish") {
         const { unified, raw } = part.finishReason;
         if (unified === "interrupted") throw new Error("interrupted");
@@ -181,6 +183,11 @@ async function sdkReading(model: LanguageModelV4): Promise<Reading> {
     [end, usage] = ["error", undefined];
   }
   return { text: texts.join(""), reasoning: thoughts.join(""), calls, ...(usage && { usage }), end };
+}
+
+/** What a model wrote: a tool with text for arguments, which OpenAI calls custom, has its text wrapped as JSON by the package alone. */
+function written(input: string): string {
+  return input.startsWith('"') ? String(JSON.parse(input)) : input;
 }
 
 async function ourReading(id: string, fetch: Fetch): Promise<Reading> {

@@ -82,6 +82,8 @@ export type ModelPart =
     /** Set when another model takes over. */
     readonly model?: string;
   }
+  /** Something that was asked for, and that this model does not do or does in another way. */
+  | { readonly type: "warning"; readonly text: string }
   | {
     readonly type: "finish";
     readonly reason: FinishReason;
@@ -227,9 +229,10 @@ export interface Embedder {
  */
 export function notCapableText(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== "NotCapable") return undefined;
-  const variable = /env access to "([^"]*)"/.exec(error.message)?.[1];
-  if (variable === undefined) return `Deno itself was started with too little: ${error.message}`;
-  return `Deno itself was started without --allow-env=${variable}: add --ignore-env, ` +
+  const [, kind, name] = /Requires (\w+) access to "([^"]*)"/.exec(error.message) ?? [];
+  if (kind === undefined) return `Deno itself was started with too little: ${error.message}`;
+  if (kind !== "env") return `Deno itself was started without --allow-${kind}=${name}`;
+  return `Deno itself was started without --allow-env=${name}: add --ignore-env, ` +
     "and every variable that it may not read counts as not set";
 }
 

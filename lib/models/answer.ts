@@ -1,11 +1,13 @@
-// One answer of a model of a provider, in our parts. The providers' packages are asked directly: by way of streamText of the package `ai`
-// a delta takes several times as long and the first call begins a third of a second later; it gives the arguments of calls as values and not as
-// the text that the model wrote, and refuses histories and answers that are fine here.
-import type {
-  LanguageModelV4FinishReason,
-  LanguageModelV4StreamPart,
-  LanguageModelV4Usage,
-} from "@ai-sdk/provider";
+// One answer of a model of a provider, in our parts. It is one call of `ai`: the loop is ours (turn.md 4), and what streamText adds around
+// a call takes 20 us more for each delta, which is all that there is for it (figures.md).
+import {
+  type CallWarning,
+  experimental_streamLanguageModelCall as streamCall,
+  type FinishReason as SdkReason,
+  type LanguageModelStreamPart,
+  type LanguageModelUsage,
+  ToolChoiceViolationError,
+} from "ai";
 import {
   type FinishReason,
   type JsonObject,
@@ -34,6 +36,8 @@ interface AskedModel {
   /** See {@linkcode AnswerCalls}. */
   readonly lateCalls: boolean;
   readonly prices: Prices;
+  /** What it was found not to do: told once. */
+  readonly warned: Set<string>;
 }
 
 /**
@@ -48,7 +52,7 @@ export function providerModel(id: ModelId, options: ProviderAccessOptions): Mode
   const known = maybeKnownModel(name);
   const style = requestStyle(id, provider);
   const prices = { own: options.settings.prices?.[name], known };
-  const model = { id, access, style, lateCalls: hasLateCalls(provider), prices };
+  const model = { id, access, style, lateCalls: hasLateCalls(provider), prices, warned: new Set<string>() };
   return {
     id: name,
     contextTokens: provider.settings.contextTokens ?? known?.contextTokens,
@@ -64,13 +68,10 @@ function hasLateCalls({ type, settings, baseURL, kind }: Provider): boolean {
   return kind.lateCalls === true && !/\.googleapis\.com/.test(baseURL);
 }
 
-type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<
-  LanguageModelV4StreamPart,
-  { type: Type }
->;
+type Part<Type extends LanguageModelStreamPart["type"]> = Extract<LanguageModelStreamPart, { type: Type }>;
 
 async function* answer(
-  { id, access, style, lateCalls, prices }: AskedModel,
+  { id, access, style, lateCalls, prices, warned }: AskedModel,
   request: ModelRequest,
 ): AsyncGenerator<ModelPart> {
   const { signal } = request;
@@ -81,22 +82,28 @@ async function* answer(
   const calls = new AnswerCalls(tell, { isLate: lateCalls });
   const thoughts = new AnswerThoughts(tell, { arePaired: access.provider.kind.pairsThoughts === true });
   let characters = 0;
-  let finish: Part<"finish"> | undefined;
-  let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
+  let finish: Part<"model-call-end"> | undefined;
+  let reader: ReadableStreamDefaultReader<LanguageModelStreamPart> | undefined;
 
-  const take = (part: LanguageModelV4StreamPart): void => {
+  const take = (part: LanguageModelStreamPart): void => {
     switch (part.type) {
+      case "model-call-start":
+        for (const text of part.warnings.map(warningText)) {
+          if (!warned.has(text)) tell({ type: "warning", text: `${modelIdText(id)}: ${text}` });
+          warned.add(text);
+        }
+        return;
       case "text-start":
         return calls.pass();
       case "text-delta":
-        characters += part.delta.length;
-        if (part.delta !== "") tell({ type: "text", text: part.delta });
+        characters += part.text.length;
+        if (part.text !== "") tell({ type: "text", text: part.text });
         return;
       case "reasoning-start":
         calls.pass();
         return thoughts.take(part);
       case "reasoning-delta":
-        characters += part.delta.length;
+        characters += part.text.length;
         return thoughts.take(part);
       case "reasoning-end":
         return thoughts.take(part);
@@ -108,18 +115,19 @@ async function* answer(
       case "tool-call":
         thoughts.end(part.providerExecuted === true);
         return calls.call(part);
-      case "finish":
+      case "model-call-end":
         thoughts.end(false);
         finish ??= part;
         return;
       case "error":
         if (isWithoutReason(part.error) && question.hasEnded()) return; // what is left is told with its end
+        if (ToolChoiceViolationError.isInstance(part.error)) return; // whoever wanted a call sees that there is none
         throw part.error;
     }
   };
   const soFar = () => ({ problem: access.problem, characters, signal });
   const reasonOf = (): FinishReason | undefined =>
-    (finish && finishReasonOf(finish.finishReason, calls.any)) ?? (question.hasEnded() ? "other" : undefined);
+    (finish && finishReasonOf(finish, calls.any)) ?? (question.hasEnded() ? "other" : undefined);
   /** The stream is over: only now the connection is free, and nothing more can go wrong. */
   const end = (): void => {
     const reason = reasonOf();
@@ -130,15 +138,14 @@ async function* answer(
       reason,
       usage: usageOf(finish.usage, prices),
       model: modelIdText(id),
-      rawReason: finish.finishReason.raw,
+      rawReason: finish.rawFinishReason,
     });
   };
 
   try {
     signal?.throwIfAborted();
-    const options = sdkRequest({ ...request, signal: question.signal }, style);
-    const model = (await question.sdk()).languageModel(id.model);
-    reader = (await model.doStream(options)).stream.getReader();
+    const call = sdkRequest({ ...request, signal: question.signal }, style, await question.sdk());
+    reader = (await streamCall(call)).stream.getReader();
     while (true) {
       signal?.throwIfAborted();
       const { done, value } = await reader.read();
@@ -253,12 +260,17 @@ class AnswerCalls {
 
   /** Where it is not late, there may be metadata at its end. */
   #whole(call: OpenCall): void {
-    const { id, name, text, ended } = call;
+    const { id, name, ended } = call;
     if ((ended === undefined && !this.#isLate) || !this.#open.delete(call)) return;
-    const { input, providerMetadata } = ended ?? { input: text };
-    const metadata = providerMetadata === undefined ? {} : { metadata: toJson(providerMetadata) };
-    this.#tell({ type: "call", call: { id, name, arguments: input, ...metadata } });
+    const metadata = ended?.providerMetadata && { metadata: toJson(ended.providerMetadata) };
+    this.#tell({ type: "call", call: { id, name, arguments: argumentsOf(call), ...metadata } });
   }
+}
+
+/** As the model wrote them: of values a number has lost its digits. Not each package tells the text. */
+function argumentsOf({ text, ended }: OpenCall): string {
+  if (text !== "" || ended === undefined) return text;
+  return ended.invalid && typeof ended.input === "string" ? ended.input : JSON.stringify(ended.input);
 }
 
 function isClosed(call: OpenCall): boolean {
@@ -287,9 +299,9 @@ class AnswerThoughts {
     for (const [name, value] of Object.entries(part.providerMetadata ?? {})) {
       thought.metadata[name] = { ...thought.metadata[name], ...toJsonObject(value) };
     }
-    if (part.type === "reasoning-delta" && part.delta !== "") {
-      thought.text += part.delta;
-      this.#tell({ type: "reasoning", text: part.delta });
+    if (part.type === "reasoning-delta" && part.text !== "") {
+      thought.text += part.text;
+      this.#tell({ type: "reasoning", text: part.text });
     }
     if (part.type !== "reasoning-end") return;
     this.#open.delete(part.id);
@@ -307,27 +319,43 @@ class AnswerThoughts {
   }
 }
 
+/** What of a request the package says that the model does not do. */
+function warningText(warning: CallWarning): string {
+  switch (warning.type) {
+    case "unsupported":
+      return `it does not support ${warning.feature}${warning.details ? `: ${warning.details}` : ""}`;
+    case "compatibility":
+      return `${warning.feature} means something else to it${warning.details ? `: ${warning.details}` : ""}`;
+    case "deprecated":
+      return `${warning.setting} is deprecated: ${warning.message}`;
+    case "other":
+      return warning.message;
+  }
+}
+
 /** Tokens and cost of one call. The SDK writes 0 for what a provider does not tell, so that a 0 of a part is left out. */
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, prices: Prices): Usage {
-  const input = inputTokens.total ?? 0;
-  const [cached, cacheWrite] = [inputTokens.cacheRead ?? 0, inputTokens.cacheWrite ?? 0];
-  const [said, reasoning] = [outputTokens.total ?? 0, outputTokens.reasoning ?? 0];
+function usageOf(
+  { inputTokens: input = 0, inputTokenDetails, outputTokens: said = 0, outputTokenDetails }:
+    LanguageModelUsage,
+  prices: Prices,
+): Usage {
+  const { cacheReadTokens: cached = 0, cacheWriteTokens: cacheWrite = 0 } = inputTokenDetails;
+  const { reasoningTokens: reasoning = 0 } = outputTokenDetails;
   // Some openai-compatible servers count the thinking apart.
   const output = reasoning > said ? said + reasoning : said;
   const isTold = input > 0 || output > 0;
-  const cost = isTold ? costOf({ input, output, cached, cacheWrite }, prices) : undefined;
   return {
     input,
     output,
     ...(cached > 0 && { cached }),
     ...(reasoning > 0 && { reasoning }),
-    ...(cost !== undefined && { cost }),
+    cost: isTold ? costOf({ input, output, cached, cacheWrite }, prices) : undefined,
   };
 }
 
 /** Why the model stopped; undefined when it did not: the stream ended in the middle. Many servers say `stop` after calls too. */
 function finishReasonOf(
-  { unified, raw }: LanguageModelV4FinishReason,
+  { finishReason: unified, rawFinishReason: raw }: Part<"model-call-end">,
   hasCalls: boolean,
 ): FinishReason | undefined {
   const isUnclear = (unified === "tool-calls" || unified === "other") && raw !== undefined && raw !== "";
@@ -339,7 +367,7 @@ function finishReasonOf(
   return reason === "stop" && hasCalls ? "calls" : reason;
 }
 
-const REASONS: Readonly<Record<LanguageModelV4FinishReason["unified"], FinishReason | undefined>> = {
+const REASONS: Readonly<Record<SdkReason, FinishReason | undefined>> = {
   "stop": "stop",
   "tool-calls": "calls",
   "length": "length",

@@ -2,6 +2,7 @@
 // its can hold it; the key is put in here, on its way out. What is no stream of events never reaches the SDK, which would only
 // say that its parser failed. The time is watched here and not by the package `ai`: bytes count, so that a provider that thinks for
 // minutes and says so in comments is not taken for silent.
+import type { experimental_streamLanguageModelCall, ToolSet } from "ai";
 import type { ProviderV4 } from "@ai-sdk/provider";
 import { type Clock, type ModelId, modelIdText, type ModelSettings } from "../core/core.ts";
 import { configError, missingKey, unknownProvider } from "./known_models.ts";
@@ -51,12 +52,23 @@ export interface ProviderAccess {
 /** What a provider is to answer with: a stream of events, or JSON as a whole. */
 export type ProviderAnswer = "events" | "json";
 
+/** One call of a model, as `ai` takes it. */
+export type SdkCall = Extract<
+  Parameters<typeof experimental_streamLanguageModelCall<ToolSet>>[0],
+  { readonly messages: unknown[] }
+>;
+
+/** A provider of the SDK, with what makes its own tools. */
+export interface SdkProvider extends Pick<ProviderV4, "languageModel" | "embeddingModel"> {
+  readonly tools?: Readonly<Record<string, (args: never) => unknown>>;
+}
+
 /** One question to a provider, and the answer. */
 export interface Exchange {
   /** Of everything that is done for it; not `AbortSignal.any`, whose listeners Deno 2.6 loses when it collects garbage. */
   readonly signal: AbortSignal;
   /** The SDK's provider, which asks by way of this. Its package is loaded with the first question. */
-  sdk(): Promise<ProviderV4>;
+  sdk(): Promise<SdkProvider>;
   /** Whether the answer has come to its last event: then the provider meant to end there. */
   hasEnded(): boolean;
   /** Lets the connection go. */
@@ -282,7 +294,7 @@ export const COMPATIBLE_NAME = "openaiCompatible";
 async function sdkProvider(
   { type, baseURL, settings: { api, queryParams, structuredOutputs } }: Provider,
   { fetch, hasKey }: { readonly fetch: FetchFunction; readonly hasKey: boolean },
-): Promise<ProviderV4> {
+): Promise<SdkProvider> {
   const common = { baseURL, apiKey: KEY_PLACEHOLDER, fetch };
   switch (type) {
     case "openai": {

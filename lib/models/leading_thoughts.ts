@@ -124,7 +124,7 @@ async function* toldThoughts(
       rest += part.text;
       while (readers[place]());
     } else {
-      if (!["text", "reasoning", "thought", "retry"].includes(part.type)) flush();
+      if (!["text", "reasoning", "thought", "retry", "warning"].includes(part.type)) flush();
       parts.push(part);
     }
     for (const each of parts.splice(0)) yield each;

@@ -1,3 +1,4 @@
+import { embedMany } from "ai";
 import { type Embedder, type ModelId, modelIdText } from "../core/core.ts";
 import { type ProviderAccess, providerAccess } from "./exchange.ts";
 import { configError, resolvedModel } from "./known_models.ts";
@@ -13,7 +14,7 @@ const EXPECTED =
 
 /**
  * The model of embeddings of this name: `provider/model` of `openai`, `google`, `mistral` or an openai-compatible server, or an alias.
- * What may pass is tried again, three times unless the policy says otherwise; its package is loaded at the first call.
+ * What may pass is tried again, three times unless the policy says otherwise; more texts than a provider takes at once go in several calls.
  *
  * @throws {ModelError} `config`, when there is no such provider, no key for it, or it has no embeddings
  */
@@ -48,8 +49,13 @@ async function vectorsOf(
 ): Promise<readonly Float32Array[]> {
   const question = access.open("json", signal);
   try {
-    const embedding = (await question.sdk()).embeddingModel(model);
-    const { embeddings } = await embedding.doEmbed({ values: [...texts], abortSignal: question.signal });
+    const { embeddings } = await embedMany({
+      model: (await question.sdk()).embeddingModel(model),
+      values: [...texts],
+      maxRetries: 0, // it is tried again here, where the policy and the clock are
+      maxParallelCalls: 1,
+      abortSignal: question.signal,
+    });
     return embeddings.map((numbers) => Float32Array.from(numbers));
   } catch (error) {
     throw sdkProblem(error, { problem: access.problem, characters: 0, signal });

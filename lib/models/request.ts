@@ -1,33 +1,32 @@
-import type {
-  JSONSchema7,
-  LanguageModelV4CallOptions,
-  LanguageModelV4ProviderTool,
-  SharedV4ProviderOptions,
-} from "@ai-sdk/provider";
+// A request of ours as the package `ai` wants it: messages, tools, the format of the answer, settings.
+import { jsonSchema, type ModelMessage, Output, type ToolSet } from "ai";
 import {
+  type ContentPart,
   type Effort,
   EFFORTS,
   isRecord,
   type Json,
   type JsonObject,
+  type Message,
   messageOf,
   type ModelId,
-  modelIdText,
   type ModelRequest,
   objectOrEmpty,
+  parseJson,
   textOf,
   toJson,
 } from "../core/core.ts";
-import { COMPATIBLE_NAME } from "./exchange.ts";
-import { type HostedServer, type HostedServers, type HostedTools, hostedTools } from "./hosted_tools.ts";
+import { COMPATIBLE_NAME, type SdkCall, type SdkProvider } from "./exchange.ts";
+import { type HostedRequest, hostedRequest, type HostedTools, hostedTools } from "./hosted_tools.ts";
 import { configError } from "./known_models.ts";
-import { type PromptStyle, sdkPrompt } from "./prompt.ts";
-import type { Provider } from "./provider.ts";
+import type { Provider, ProviderKind } from "./provider.ts";
 
 /** How requests to a model of a provider are made. */
-export interface RequestStyle extends PromptStyle {
-  /** `provider/model`, for errors. */
-  readonly model: string;
+export interface RequestStyle {
+  readonly id: ModelId;
+  readonly kind: ProviderKind;
+  /** The name under which its options and metadata are kept; thinking of another provider is left out. */
+  readonly metadataName: string;
   /** Options of the provider for every request. */
   readonly options: JsonObject;
   /** How hard the model thinks where nothing else says so. */
@@ -47,8 +46,8 @@ export function requestStyle(id: ModelId, provider: Provider): RequestStyle {
   // Our history is the only one: nothing is kept at the provider, so that thoughts come back to be given back.
   const defaults: JsonObject = type === "openai" && settings.api !== "chat" ? { store: false } : {};
   return {
+    id,
     kind,
-    model: modelIdText(id),
     metadataName: isCompatible ? COMPATIBLE_NAME : type,
     options: { ...defaults, ...objectOrEmpty(toJson(settings.options ?? {})) },
     effort: settings.effort,
@@ -58,18 +57,20 @@ export function requestStyle(id: ModelId, provider: Provider): RequestStyle {
   };
 }
 
-/** A request as the AI SDK wants it. @throws {ModelError} `config`, for what the model cannot be asked */
-export function sdkRequest(request: ModelRequest, style: RequestStyle): LanguageModelV4CallOptions {
+/** A request as `ai` wants it. @throws {ModelError} `config`, for what the model cannot be asked */
+export function sdkRequest(request: ModelRequest, style: RequestStyle, sdk: SdkProvider): SdkCall {
   const { messages, schema, stop = [], temperature, topP, maxOutputTokens, seed, effort } = request;
   const { settings, options } = sdkArgs(request.args ?? {}, style);
   const reasoning = effort ?? settings.reasoning;
   const hosted = hostedRequest(request, style);
-  const responseFormat = formatOf(request, style, hosted.tools.length > 0);
+  const output = outputOf(request, style, hosted.tools.length > 0);
   const isLoose = schema !== undefined && !isStrict(toJson(schema));
   return {
-    prompt: sdkPrompt(messages, style),
-    ...toolsOf(request, hosted, style.kind.declaresPast === true && responseFormat === undefined),
-    responseFormat,
+    model: sdk.languageModel(style.id.model),
+    messages: sdkMessages(messages, style),
+    allowSystemInMessages: true,
+    ...toolsOf(request, { hosted, sdk, declaresPast: style.kind.declaresPast && output === undefined }),
+    output,
     temperature,
     topP,
     maxOutputTokens,
@@ -86,7 +87,7 @@ export function sdkRequest(request: ModelRequest, style: RequestStyle): Language
         ...hosted.options,
         ...options,
       },
-    } as SharedV4ProviderOptions,
+    } as SdkCall["providerOptions"],
   };
 }
 
@@ -97,42 +98,145 @@ function withoutEffort(
   return options;
 }
 
-type SdkTools = NonNullable<LanguageModelV4CallOptions["tools"]>;
+type Said<Role extends ModelMessage["role"]> = Extract<ModelMessage, { role: Role }>;
+type ToolPart = Exclude<Said<"tool">["content"][number], { type: "tool-approval-response" }>;
+
+/**
+ * Empty messages are none; later instructions are the user's where a provider takes them at the beginning only. A call of the history that
+ * nobody answered is said to have no result: `ai` asks nothing else, and most providers do not either.
+ */
+function sdkMessages(messages: readonly Message[], style: RequestStyle): ModelMessage[] {
+  const answered = new Set(messages.map((message) => message.role === "tool" ? message.id : undefined));
+  const result = (message: Extract<Message, { role: "tool" }>): ModelMessage => {
+    return { role: "tool", content: [toolPart(message, style)] };
+  };
+  let isBeginning = true;
+  return messages.flatMap((message): ModelMessage[] => {
+    isBeginning &&= message.role === "system";
+    if (message.role === "tool") return [result(message)];
+    if (message.role === "assistant") {
+      const content = assistantParts(message, style);
+      const open = message.calls?.filter(({ id }) => !answered.has(id)) ?? [];
+      return [
+        ...(content.length > 0 ? [{ role: "assistant" as const, content }] : []),
+        ...open.map(({ id, name }) => result({ role: "tool", id, name, content: "(no result)" })),
+      ];
+    }
+    if (message.content === "" || message.content.length === 0) return [];
+    return message.role === "system" && (isBeginning || !style.kind.systemFirst)
+      ? [message]
+      : [{ role: "user", content: userParts(message.content) }];
+  });
+}
+
+function userParts(content: string | readonly ContentPart[]): Said<"user">["content"] {
+  if (typeof content === "string") return content;
+  return content.map((part) =>
+    part.type === "text" ? part : {
+      type: "file",
+      mediaType: part.mediaType,
+      data: { type: "data", data: part.data },
+      filename: part.name,
+    }
+  );
+}
+
+function assistantParts(
+  { content, calls = [], reasoning = [] }: Extract<Message, { role: "assistant" }>,
+  { metadataName }: RequestStyle,
+): Exclude<Said<"assistant">["content"], string> {
+  const own = reasoning.filter(({ metadata }) =>
+    !isRecord(metadata) || Object.hasOwn(metadata, metadataName)
+  );
+  return [
+    ...own.map(({ text, metadata }) => ({ type: "reasoning" as const, text, ...providerOptions(metadata) })),
+    ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
+    ...calls.map(({ id, name, arguments: text, metadata }) => ({
+      type: "tool-call" as const,
+      toolCallId: id,
+      toolName: name,
+      input: inputOf(text),
+      ...providerOptions(metadata),
+    })),
+  ];
+}
+
+/** What the SDK gave as metadata, unchanged: it is its own type again. */
+function providerOptions(metadata: Json | undefined): Pick<SdkCall, "providerOptions"> {
+  return isRecord(metadata) ? { providerOptions: metadata as SdkCall["providerOptions"] } : {};
+}
+
+/** Providers want an object back; text that is none is given back inside one. */
+function inputOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    const input = parseJson(text, { keepsDigits: true });
+    return isRecord(input) ? input : { value: input };
+  } catch {
+    return { "not JSON": text };
+  }
+}
+
+const PICTURE = /data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/]+=*)/;
+
+/** The result of a call; of a tool that shows pictures, its text and its picture. A picture that was cut is none. */
+function toolPart(
+  { id, name, content }: Extract<Message, { role: "tool" }>,
+  { kind }: RequestStyle,
+): ToolPart {
+  const part = { type: "tool-result" as const, toolCallId: id, toolName: name };
+  const [url, mediaType, data] = (name === kind.picturesOf && PICTURE.exec(content)) || [];
+  if (url === undefined || mediaType === undefined || data === undefined) {
+    return { ...part, output: { type: "text", value: content } };
+  }
+  const isCut = content.includes(`${url}\n[cut: `);
+  const place = isCut ? "(a picture that is larger than a result may be)" : "(the picture below)";
+  const picture = { type: "file" as const, mediaType, data: { type: "data" as const, data } };
+  return {
+    ...part,
+    output: {
+      type: "content",
+      value: [{ type: "text", text: content.replace(url, place) }, ...(isCut ? [] : [picture])],
+    },
+  };
+}
 
 function toolsOf(
   { messages, tools = [], toolChoice = "auto" }: ModelRequest,
-  hosted: HostedRequest,
-  declaresPast: boolean,
-): Pick<LanguageModelV4CallOptions, "tools" | "toolChoice"> {
-  const all: SdkTools = [
-    ...tools.filter(({ name }) => name !== hosted.computer).map(({ name, description, input }) => // The same thing by another name: JSON Schema as a plain object.
-    ({ type: "function" as const, name, description, inputSchema: input as JSONSchema7 })),
-    ...hosted.tools,
-  ];
-  if (all.length > 0) {
-    const choice = typeof toolChoice === "string"
-      ? { type: toolChoice }
-      : { type: "tool" as const, toolName: toolChoice.name };
-    return { tools: all, toolChoice: choice };
+  { hosted, sdk, declaresPast }: {
+    readonly hosted: HostedRequest;
+    readonly sdk: SdkProvider;
+    readonly declaresPast: boolean | undefined;
+  },
+): Pick<SdkCall, "tools" | "toolChoice"> {
+  const functions = tools.filter(({ name }) => name !== hosted.computer).map(({ name, description, input }) =>
+    [name, { description, inputSchema: jsonSchema(input) }] as const
+  );
+  const own = hosted.tools.map(({ maker, name, args = {} }) => {
+    const make = sdk.tools?.[maker] as ((args: JsonObject) => ToolSet[string]) | undefined;
+    return [name, make?.(args)] as const;
+  });
+  if (functions.length + own.length > 0) {
+    return {
+      tools: Object.fromEntries([...functions, ...own]) as ToolSet,
+      toolChoice: typeof toolChoice === "string" ? toolChoice : { type: "tool", toolName: toolChoice.name },
+    };
   }
   if (!declaresPast || Object.keys(hosted.options).length > 0) return {};
   // Anthropic refuses calls in a history, or answers with nothing, where no tools are declared.
   const calls = messages.flatMap((message) => message.role === "assistant" ? message.calls ?? [] : []);
-  const past = [...new Set(calls.map(({ name }) => name))].map((name) => ({
-    type: "function" as const,
-    name,
-    description: "Not there any more.",
-    inputSchema: { type: "object" as const },
-  }));
-  return past.length > 0 ? { tools: past, toolChoice: { type: "none" } } : {};
+  const past = { description: "Not there any more.", inputSchema: jsonSchema({ type: "object" }) };
+  return calls.length > 0
+    ? { tools: Object.fromEntries(calls.map(({ name }) => [name, past])), toolChoice: "none" }
+    : {};
 }
 
 /** Undefined also where the provider would refuse the format: what the answer is held to is checked here in any case. */
-function formatOf(
+function outputOf(
   { schema, json, messages, tools = [] }: ModelRequest,
   { kind, withoutSchema, hosted: { areAlone } }: RequestStyle,
   hasHosted: boolean,
-): LanguageModelV4CallOptions["responseFormat"] {
+): SdkCall["output"] {
   if (schema === undefined && json !== true) return undefined;
   if (areAlone && (hasHosted || (schema === undefined && tools.length > 0))) return undefined;
   if (schema !== undefined && schema.type !== "object" && !kind.anyRoot) return undefined;
@@ -141,10 +245,9 @@ function formatOf(
     return undefined;
   }
   return schema === undefined
-    ? { type: "json" }
-    : { type: "json", name: "response", schema: schema as JSONSchema7 };
+    ? Output.json()
+    : Output.object({ name: "response", schema: jsonSchema(schema) });
 }
-
 /** Strict modes take only objects that name all their properties, require each of them, and allow no other. */
 function isStrict(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
@@ -157,74 +260,6 @@ function isStrict(schema: Json): boolean {
     }
   } else if (schema.type === "object") return false;
   return Object.values(schema).every(isStrict);
-}
-
-/** What of a request the provider runs itself. */
-interface HostedRequest extends HostedServers {
-  /** Its calls are ours to do: the tool of this name is the provider's own. */
-  readonly computer?: string;
-}
-
-/** Maps `providerTools` to the provider's own. @throws {ModelError} `config`, for what the model cannot be given: before it is asked */
-function hostedRequest(
-  { providerTools = [], tools = [] }: ModelRequest,
-  { model, hosted }: RequestStyle,
-): HostedRequest {
-  if (providerTools.length === 0) return { tools: [], options: {} };
-  const wrong = (what: string): Error => configError(`${model}: ${what}`);
-  const names = tools.map(({ name }) => name);
-  const own: LanguageModelV4ProviderTool[] = [];
-  const servers: HostedServer[] = [];
-  for (const tool of providerTools) {
-    const { type, displayWidth, displayHeight } = tool;
-    if (type === "mcp") servers.push(serverOf(tool, wrong));
-    else if (type === "web_search" && hosted.webSearch !== undefined) own.push(hosted.webSearch);
-    else if (type === "computer_use" && hosted.computer !== undefined) {
-      own.push(
-        hosted.computer({ displayWidth: Number(displayWidth), displayHeight: Number(displayHeight) }),
-      );
-    } else throw wrong(`addon "${ADDON[String(type)] ?? type}" is not supported by the model`);
-  }
-  if (servers.length > 0 && hosted.servers === undefined) {
-    throw wrong(`mcp servers are not supported by the model${INSTEAD}`);
-  }
-  const connected = servers.length > 0 ? hosted.servers?.(servers) : undefined;
-  const computer = own.find(({ id }) => id.includes(".computer"))?.name;
-  if (hosted.areAlone && names.length > 0) {
-    throw wrong("it takes either tools or the addon webSearch, not both: use a newer model, or two prompts");
-  }
-  if (computer !== undefined && !names.includes(computer)) {
-    throw wrong(`addon "computerUse" needs a tool named "${computer}" that does what the model asks of it`);
-  }
-  const twice = own.find(({ name }) => name !== computer && names.includes(name));
-  if (hosted.areNamed && twice !== undefined) {
-    throw wrong(
-      `the tool "${twice.name}" has the name of the provider's own: rename it, or leave the addon out`,
-    );
-  }
-  return { tools: [...own, ...connected?.tools ?? []], options: connected?.options ?? {}, computer };
-}
-
-const ADDON: Readonly<Record<string, string>> = { web_search: "webSearch", computer_use: "computerUse" };
-const INSTEAD = `: name their tools in "tools" instead (mcpServers in orrery.yaml)`;
-
-function serverOf(
-  { label, url, approval, allowedTools }: JsonObject,
-  wrong: (what: string) => Error,
-): HostedServer {
-  if (typeof url !== "string") {
-    throw wrong(`mcp "${label}" is started by a command, which its provider cannot do${INSTEAD}`);
-  }
-  if (approval === "manual") {
-    throw wrong(
-      `mcp "${label}": nobody can be asked before its provider calls a tool: use approval never or auto`,
-    );
-  }
-  return {
-    label: String(label),
-    url,
-    allowedTools: Array.isArray(allowedTools) ? allowedTools.map(String) : undefined,
-  };
 }
 
 // What an agent gives its model besides (prompts.md 9, `modelArgs`): settings that every provider has, under the names that people know
@@ -265,7 +300,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 function sdkArgs(
   args: Readonly<Record<string, unknown>>,
   { asGiven }: RequestStyle,
-): { readonly settings: Partial<LanguageModelV4CallOptions>; readonly options: JsonObject } {
+): { readonly settings: Partial<SdkCall>; readonly options: JsonObject } {
   const settings: Record<string, unknown> = {};
   const options: Record<string, Json> = {};
   for (const [name, value] of Object.entries(args)) {

@@ -114,7 +114,7 @@ function delayOf(error: ModelError, options: RetryingOptions & { readonly attemp
 }
 
 /** A call that has only begun is none: the attempt behind it begins anew. */
-const NOT_SHOWN: ReadonlySet<ModelPart["type"]> = new Set(["retry", "call-start", "call-delta"]);
+const NOT_SHOWN: ReadonlySet<ModelPart["type"]> = new Set(["retry", "warning", "call-start", "call-delta"]);
 
 /** The next attempt, and how it begins. */
 interface NextAttempt {

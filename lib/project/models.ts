@@ -17,7 +17,6 @@ import { hostModelFetch } from "../host/http/model_fetch.ts";
 import { lookAt, realPath } from "../host/paths.ts";
 import { denoGrants, hostEnv, hostEnvProblem, wantedModel } from "../host/process.ts";
 import { tcpConnect } from "../host/http/dial.ts";
-import { openEmbedder } from "../models/open_embedder.ts";
 import { type OpenModels, openModels, type OpenModelsOptions } from "../models/open_models.ts";
 import {
   findLocalServers,
@@ -208,6 +207,11 @@ function modelMeans(
 }
 
 /** The model of embeddings of a project. @throws {ModelError} `config`, that says what is missing */
-export function projectEmbedder(options: ModelMeansOptions & { readonly name: string }): Embedder {
+export async function projectEmbedder(
+  options: ModelMeansOptions & { readonly name: string },
+): Promise<Embedder> {
+  const { openEmbedder }: typeof import("../models/open_embedder.ts") = await import(
+    "../models/open_embedder.ts" as string
+  );
   return openEmbedder(options.name, modelMeans(options));
 }

@@ -168,6 +168,8 @@ function modelStep(options: ModelStepOptions, open: OpenStep | undefined) {
       case "retry":
         reader.drop(part.error);
         return run.emit({ type: "warning", text: retryText(part) });
+      case "warning":
+        return run.emit({ type: "warning", text: part.text });
       case "finish":
         finished = part;
         return;

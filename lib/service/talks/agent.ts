@@ -100,7 +100,7 @@ async function openedCollection(
   const file = moduleFile ?? collection;
   if (file === undefined) return undefined;
   const { project: { root }, world: { files } } = place;
-  const embedder = maybeEmbedder(place);
+  const embedder = await maybeEmbedder(place);
   const ofModule = moduleFile === undefined ? {} : { session, collection };
   try {
     return await projectCollection(realPath(file), {
@@ -125,12 +125,12 @@ function namingFlag(error: unknown, path: string): unknown {
   return new FileError(`${error.message} ${named}`, { path, code: "denied", cause: error });
 }
 
-function maybeEmbedder(
+async function maybeEmbedder(
   { project, grants: { settings }, accepted: isAccepted }: ConversationPlace,
-): Embedder | undefined {
+): Promise<Embedder | undefined> {
   const name = project.config.conversations.embeddings;
   if (name === undefined) return undefined;
-  return projectEmbedder({ ...project, isAccepted, settings, name });
+  return await projectEmbedder({ ...project, isAccepted, settings, name });
 }
 
 /** What the flags forbid, and what they do not allow where nobody can be asked. */
