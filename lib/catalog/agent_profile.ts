@@ -1,11 +1,21 @@
 import { isText } from "../parse/yaml/check_fields.ts";
-import { didYouMeanNames, isRecord, nearestNames } from "../core/core.ts";
+import {
+  didYouMeanNames,
+  type Effort,
+  EFFORT_RULE,
+  effortFrom,
+  EFFORTS,
+  isRecord,
+  nearestNames,
+} from "../core/core.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../prompt/limits.ts";
 
 /** An agent of `orrery.yaml` (prompts.md 10), complete. */
 export interface AgentProfile {
   readonly name: string;
   readonly model: string;
+  /** How hard it thinks, where the prompt says nothing of it. */
+  readonly effort?: Effort;
   /** The path of a prompt; null when there is a `system`. */
   readonly systemPrompt: string | null;
   /** A text that is said as it is; null when there is a `systemPrompt`. */
@@ -22,7 +32,7 @@ export interface EntryProblem {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const DEFAULT_KEYS: readonly string[] = ["model", "systemPrompt", "system", "limits", "modelArgs"];
+const DEFAULT_KEYS: readonly string[] = ["model", "effort", "systemPrompt", "system", "limits", "modelArgs"];
 const KEYS: readonly string[] = ["name", ...DEFAULT_KEYS];
 
 /** What is wrong with the values that lie under every entry. */
@@ -62,7 +72,8 @@ export function agentProfile(
   if (problems.length > 0 || name === undefined || model === null) return { ...read, problems };
   const limits = { ...DEFAULT_LIMITS, ...withoutNulls(whole.limits) };
   const modelArgs = isRecord(whole.modelArgs) ? whole.modelArgs : {};
-  return { ...read, profile: { name, model, systemPrompt, system, limits, modelArgs } };
+  const effort = effortFrom(whole.effort);
+  return { ...read, profile: { name, model, effort, systemPrompt, system, limits, modelArgs } };
 }
 
 function nameProblems({ name = null }: Fields, say: string): readonly EntryProblem[] {
@@ -143,6 +154,7 @@ const FORMS: Readonly<Record<string, readonly [(value: unknown) => boolean, stri
   system: [(value) => typeof value === "string", "text"],
   limits: [isRecord, "a mapping"],
   modelArgs: [isRecord, "a mapping"],
+  effort: [EFFORT_RULE.isFine, EFFORT_RULE.wanted],
 };
 
 function fieldProblems(
@@ -157,7 +169,10 @@ function fieldProblems(
       }];
     }
     const [isFine, wanted] = FORMS[key] ?? [() => true, ""];
-    if (value !== null && !isFine(value)) return [{ path: [key], message: `${say}${key} must be ${wanted}` }];
+    if (value !== null && !isFine(value)) {
+      const near = key === "effort" ? didYouMeanNames(String(value), EFFORTS) : "";
+      return [{ path: [key], message: `${say}${key} must be ${wanted}${near}` }];
+    }
     return key === "limits" && isRecord(value) ? limitProblems(value, say) : [];
   });
 }

@@ -25,6 +25,18 @@ export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
 /** One of {@linkcode EFFORTS}. */
 export type Effort = typeof EFFORTS[number];
 
+/** What an effort has to be, for whatever checks fields. */
+export const EFFORT_RULE = {
+  isFine: (value: unknown): boolean => effortFrom(value) !== undefined,
+  wanted: `one of ${EFFORTS.join(", ")}`,
+  words: EFFORTS,
+} as const;
+
+/** What is none is undefined. */
+export function effortFrom(value: unknown): Effort | undefined {
+  return EFFORTS.find((effort) => effort === value);
+}
+
 /** What can be said of the media that the models of a provider take. */
 export const MEDIA_PATTERNS = [
   "image/*",

@@ -2,6 +2,7 @@
 import {
   type DialogMessage,
   dialogMessage,
+  type Effort,
   isRecord,
   type JsonSchema,
   messageOf,
@@ -24,6 +25,8 @@ export interface PortRequest {
   readonly tools: readonly Readonly<Record<string, unknown>>[];
   /** The answer is to be JSON, of the schema when there is one. */
   readonly format?: { readonly schema?: JsonSchema };
+  /** How hard it is to think. */
+  readonly effort?: Effort;
   /** What the agent and the call gave as `modelArgs`. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
@@ -80,7 +83,7 @@ function portRequest(
   request: ModelRequest,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): PortRequest {
-  const { messages, tools = [], providerTools = [], schema, json, args = {} } = request;
+  const { messages, tools = [], providerTools = [], schema, json, args = {}, effort } = request;
   const functions = tools.map(({ input, ...tool }) => ({
     type: "function",
     name: tool.name,
@@ -92,6 +95,7 @@ function portRequest(
     messages: messages.map((message) => dialogMessage(message)),
     tools: [...functions, ...providerTools],
     ...((json || schema) && { format: schema === undefined ? {} : { schema } }),
+    ...(effort && { effort }),
     args,
     signal,
   };

@@ -8,6 +8,7 @@ import {
   Channel,
   type Clock,
   DivergedError,
+  type Effort,
   type JournalStatus,
   type Json,
   type LinkedSignal,
@@ -45,6 +46,8 @@ export interface RunOptions {
   readonly stop?: AbortController;
   /** Stops the run when what is under way has come to its end: no other step begins. Where nobody keeps its steps it does nothing. */
   readonly drain?: DrainRun;
+  /** How hard its models think, whatever files and profiles say. Default: as they say. */
+  readonly effort?: Effort;
   /** What its events name it by. Default: that of the journal or the record, else a random one. */
   readonly id?: string;
   /** Where its steps survive; it is released at the end. Default: nowhere. */
@@ -134,6 +137,11 @@ export class Run {
     this.#seq = journal?.lastSeq ?? 0;
     this.#startedAt = clock.now() - (journal?.lastAt ?? 0);
     for (const event of journal?.events ?? []) if (event.type !== "run-end") this.#takeBack(event);
+  }
+
+  /** How hard its models think, whatever else says so. */
+  get effort(): Effort | undefined {
+    return this.#options.effort;
   }
 
   /** Tokens of all model calls so far. */

@@ -19,6 +19,7 @@ import { HttpProblem, invalid } from "./problem.ts";
 import {
   ASK,
   BUDGET,
+  EFFORT,
   EVENT_ANSWER,
   MAX_NAME,
   MAY_NOT_START,
@@ -142,6 +143,7 @@ const promptRoutes = [
       say: { type: "string", description: "What is said to it" },
       profile: { type: "string", maxLength: MAX_NAME },
       model: MODEL,
+      effort: EFFORT,
       budget: BUDGET,
       ask: ASK,
       stream: STREAM,

@@ -2,6 +2,7 @@
 
 import { ProblemsError, SourceError, type Span } from "../core/core.ts";
 import type {
+  Effort,
   Json,
   JsonObject,
   Message,
@@ -20,6 +21,8 @@ import type { Look } from "./look/look.ts";
 export interface RunWishes {
   /** Default: the project's. */
   readonly model?: string;
+  /** How hard models think, whatever files and profiles say. */
+  readonly effort?: Effort;
   readonly budget?: Budget;
   /** Whether what is not granted is asked about (`OpenAsk`). Default false: refused at once, as where there is no terminal. */
   readonly canAsk?: boolean;

@@ -1,4 +1,4 @@
-import { didYouMean, present } from "../../core/core.ts";
+import { didYouMean, effortFrom, present } from "../../core/core.ts";
 import type { KeptRun } from "../../service/keep.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetWithin, limitsOf } from "../../service/input/budget.ts";
@@ -18,7 +18,15 @@ import { wantedModel } from "../../host/process.ts";
 /** The flags that `ask` and `chat` share. */
 type DialogFlags = Pick<
   ParsedCommand<typeof COMMANDS.ask>["flags"],
-  "model" | "tools" | "system" | "tools-mode" | "budget" | "temperature" | "concurrency" | "timeout"
+  | "model"
+  | "tools"
+  | "system"
+  | "tools-mode"
+  | "budget"
+  | "temperature"
+  | "effort"
+  | "concurrency"
+  | "timeout"
 >;
 
 /** What is asked, and of whom. */
@@ -47,6 +55,7 @@ export async function beginDialog(
     tools: wholeServers(flags.tools, catalog.entries),
     toolsMode: (flags["tools-mode"] ?? toolsMode) === "native" ? "native" : "blocks",
     temperature: flags.temperature,
+    effort: effortFrom(flags.effort),
     budget: budgetWithin(limits, asked.budget),
     markers: calls.markers,
     limits: limitsOf(project, flags),
@@ -87,7 +96,7 @@ export async function replayDialog(
     ...recorded,
     model: model ?? recorded.model,
     modelId: model ?? recorded.modelId,
-    ...present({ system, temperature }),
+    ...present({ system, temperature, effort: effortFrom(flags.effort) }),
     tools: tools.length === 0
       ? recorded.tools
       : wholeServers(tools, recorded.tools.map((name) => ({ name }))),

@@ -1,6 +1,6 @@
 import { SLOT } from "../../service/talks/open.ts";
 import { resolve } from "node:path";
-import type { JsonObject } from "../../core/core.ts";
+import { effortFrom, type JsonObject } from "../../core/core.ts";
 import type { ProjectSettings } from "../../project/project.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { budgetOf, budgetWithin, limitsOf } from "../../service/input/budget.ts";
@@ -20,6 +20,7 @@ export type ConversationFlags = Pick<
   | "collection"
   | "slot"
   | "model"
+  | "effort"
   | "budget"
   | "concurrency"
   | "timeout"
@@ -54,6 +55,7 @@ export async function conversationOfFlags(
     budget,
     limits: limitsOf(project, flags),
     model,
+    effort: effortFrom(flags.effort),
     collection,
     ...ofFile,
   };

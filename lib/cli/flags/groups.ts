@@ -1,5 +1,6 @@
 // Flags that several commands have.
 
+import { EFFORTS } from "../../core/model_settings.ts";
 import { type CommandSpec, type Flag, flag, toggle } from "./flag.ts";
 
 /** Every command has it. */
@@ -146,6 +147,19 @@ export const model = flag(
   { short: "m", names: "model", default: "ORRERY_MODEL, then models.default of orrery.yaml" },
 );
 
+/** How it thinks. */
+export const effort = flag(
+  "effort",
+  "text",
+  "EFFORT",
+  "How hard the model thinks before it answers, over what files and profiles say; what it does not have becomes the nearest that it has.",
+  {
+    choices: EFFORTS,
+    default:
+      "effort of the file, then of the profile, then of its provider in orrery.yaml, then the provider's own",
+  },
+);
+
 /** What a run may use up. */
 export const budget = flag(
   "budget",
@@ -230,6 +244,7 @@ export const profile = flag(
 /** Which model is asked, and how. */
 export const modelFlags = [
   model,
+  effort,
   flag(
     "tools",
     "list",
@@ -411,6 +426,7 @@ export const RUN = {
   flags: [
     ...promptFlags,
     model,
+    effort,
     profile,
     budget,
     flag(

@@ -99,7 +99,7 @@ function wishOf(
   flags: ConversationFlags,
   { ask, command }: { readonly ask: boolean; readonly command: "run" | "chat" },
 ) {
-  const { user, module, session, model } = flags;
+  const { user, module, session, model, effort } = flags;
   const budget = budgetOf(flags.budget, { command });
   return {
     agent: pathThere(word),
@@ -108,6 +108,7 @@ function wishOf(
     module,
     session,
     model,
+    effort,
     budget,
     ask,
   };

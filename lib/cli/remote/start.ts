@@ -57,6 +57,7 @@ export async function run(
     const given = await promptInput(flags, { cwd: workingFolder(), command: "run", stdin });
     const asked = {
       model: flags.model,
+      effort: flags.effort,
       budget: budgetOf(flags.budget, { command: "run" }),
       ask: user.canAnswer,
     };
@@ -95,14 +96,16 @@ async function stdinThere(work: WorkThere): Promise<number> {
   return code;
 }
 
-function alsoRefused(kind: Kind, word: string, { out, model, budget }: RunFlags): readonly string[] {
+function alsoRefused(kind: Kind, word: string, { out, model, effort, budget }: RunFlags): readonly string[] {
   if (kind === document && out === "-") {
     return [
       "--out - and --server do not go together: the result document stays there; name a file of its project, or none",
     ];
   }
   if (word !== "-") return [];
-  const given = [...(model === undefined ? [] : ["--model"]), ...(budget.length === 0 ? [] : ["--budget"])];
+  const given = Object.entries({ model, effort, budget: budget[0] }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`]
+  );
   return given.map((flag) =>
     `${flag} is not for calls on stdin with --server: the server takes their text alone`
   );

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { PromptError } from "../../core/core.ts";
+import { effortFrom, PromptError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../service/keep.ts";
@@ -76,7 +76,8 @@ export async function runPromptCommand(
 
 /** What is typed of a prompt, and where it is. */
 interface SaidOfPrompt
-  extends Pick<AskedPrompt, "recorded" | "profile" | "model" | "temperature" | "flags" | "budget"> {
+  extends
+    Pick<AskedPrompt, "recorded" | "profile" | "model" | "temperature" | "effort" | "flags" | "budget"> {
   /** Absent without a record. */
   readonly kept: KeptRun | undefined;
   readonly app: App;
@@ -96,6 +97,7 @@ export async function saidOfPrompt(
     | "model"
     | "budget"
     | "temperature"
+    | "effort"
     | "concurrency"
     | "timeout"
   >,
@@ -123,6 +125,7 @@ export async function saidOfPrompt(
     profile: profile ?? recorded?.profile,
     model,
     temperature,
+    effort: effortFrom(flags.effort),
     flags,
     budget: recorded === undefined ? budgetWithin(app.project.config.limits, typed) : typed,
   };

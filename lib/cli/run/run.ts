@@ -1,4 +1,4 @@
-import { objectOrEmpty, projectPath, shownPath } from "../../core/core.ts";
+import { effortFrom, objectOrEmpty, projectPath, shownPath } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -104,7 +104,14 @@ async function runCalls(word: string, { flags, terminal, cwd, stop }: FileComman
     stored: text === undefined ? undefined : { path: shownPath(path, root), text },
   };
   return await runHere({ terminal, flags, view, stop, app, usesStdin: isStdin }, async (at) => {
-    const ready = await readyCalls(given, { model: flags.model, budget, as: "flag", flags }, at);
+    const asked = {
+      model: flags.model,
+      effort: effortFrom(flags.effort),
+      budget,
+      as: "flag" as const,
+      flags,
+    };
+    const ready = await readyCalls(given, asked, at);
     if (isTyped) await view.notice("reading calls from the terminal; end with Ctrl-D");
     return ready;
   });
@@ -123,6 +130,7 @@ async function runAny(
     kind: "file" as const,
     file: projectPath(path, app.project.root),
     model: flags.model,
+    effort: effortFrom(flags.effort),
     budget: budgetOf(flags.budget, { command: "run" }),
   };
   const view = await viewOf(kind.seen, terminal, { flags, file: word });

@@ -173,7 +173,7 @@ export async function showProfile(name: string, { flags, terminal }: ShowOptions
 }
 
 function profilePage(profile: AgentProfile, index: PromptIndex): string {
-  const { name, model, limits, modelArgs } = profile;
+  const { name, model, effort, limits, modelArgs } = profile;
   const defaults = new Map<string, unknown>(Object.entries(DEFAULT_LIMITS));
   const rows = Object.entries(limits).map((
     [limit, value],
@@ -182,6 +182,7 @@ function profilePage(profile: AgentProfile, index: PromptIndex): string {
   return pageOf([
     name,
     `Model: ${model}`,
+    effort === undefined ? "" : `Effort: ${effort}`,
     systemWords(profile, index),
     listed("Limits", rows),
     Object.keys(modelArgs).length === 0

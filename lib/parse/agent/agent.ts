@@ -1,5 +1,5 @@
 // What an agent file means, once it has been read (conversations.md 1): plain data with its defaults filled in.
-import type { Json, JsonObject, Span } from "../../core/core.ts";
+import type { Effort, Json, JsonObject, Span } from "../../core/core.ts";
 
 /** A conversation agent, as its file says it. */
 export interface AgentFile {
@@ -107,8 +107,8 @@ export interface ModelFields {
   readonly memory?: readonly MemorySelection[];
   /** The newest messages that are taken of the memory. */
   readonly memoryLimit?: number;
-  /** `reasining-effort` */
-  readonly effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+  /** `effort`, `reasoning-effort`, or `reasining-effort` */
+  readonly effort?: Effort;
 }
 
 /** The fields of `llm`. */

@@ -207,11 +207,16 @@ const SELECTION = define(
   }, { selector: "all" }),
 );
 
-const EFFORT = define("ReasoningEffort", oneOf(["none", "minimal", "low", "medium", "high", "xhigh"]));
+const EFFORT = define(
+  "ReasoningEffort",
+  oneOf(["none", "minimal", "low", "medium", "high", "xhigh"], ["max"]),
+);
 
 const MODEL = {
   model: NAME.for({ description: "Overrides the default model." }).optional,
   temperature: numberBetween(0, 2).optional,
+  effort: EFFORT.for({ isExtension: true, description: "How hard the model thinks; over reasoning-effort." })
+    .optional,
   "reasoning-effort": EFFORT.optional,
   "reasining-effort": EFFORT.for({ deprecated: "Write reasoning-effort." }).optional,
   memory: listOf(SELECTION).for({
@@ -221,12 +226,12 @@ const MODEL = {
   "memory-limit": wholeNumber(1).for({ description: "Only the newest N of the selected messages." }).optional,
 };
 
-type Effort = ModelFields["effort"];
+type Efforts = Readonly<Record<"effort" | "reasoningEffort" | "reasiningEffort", ModelFields["effort"]>>;
 
-function withEffort<Body extends { readonly reasoningEffort: Effort; readonly reasiningEffort: Effort }>(
-  { reasoningEffort, reasiningEffort, ...model }: Body,
-): Omit<Body, "reasoningEffort" | "reasiningEffort"> & { readonly effort: Effort } {
-  return { ...model, effort: reasoningEffort ?? reasiningEffort };
+function withEffort<Body extends Efforts>(
+  { effort, reasoningEffort, reasiningEffort, ...model }: Body,
+): Omit<Body, keyof Efforts> & Pick<ModelFields, "effort"> {
+  return { ...model, effort: effort ?? reasoningEffort ?? reasiningEffort };
 }
 
 const JUDGE = {

@@ -1,5 +1,5 @@
 // The six operations and their parameters, in the order of the table (documents.md 4), which decides between equally near names.
-import type { Json } from "../../core/core.ts";
+import type { Effort, Json } from "../../core/core.ts";
 
 /** What may stand between the headings of a document. */
 export type OperationName = "import" | "llm" | "shell" | "run" | "return" | "goto";
@@ -26,6 +26,7 @@ export const PARAMETERS: Readonly<Record<string, readonly OperationName[]>> = {
   provider: ["llm"],
   model: ["llm"],
   temperature: ["llm"],
+  effort: ["llm"],
   "stop-sequences": ["llm"],
   tools: ["llm"],
   "tools-turns-max": ["llm"],
@@ -127,6 +128,7 @@ export interface LlmFields extends AnyFields, MergeFields, HeaderFields {
   readonly provider?: string;
   readonly model?: string;
   readonly temperature?: number;
+  readonly effort?: Effort;
   readonly stopSequences: readonly string[];
   /** Absent: the file's default, else none. */
   readonly tools?: ToolChoice;
@@ -184,6 +186,7 @@ export type FieldsOf<Name extends OperationName> = Extract<OperationFields, { re
 export interface DocumentSettings {
   readonly model?: string;
   readonly temperature?: number;
+  readonly effort?: Effort;
   readonly tools?: ToolChoice;
   readonly mode?: MergeMode;
   readonly title?: string;

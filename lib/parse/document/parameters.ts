@@ -1,5 +1,6 @@
 import { isRecord } from "../../core/core.ts";
 import type { DocumentMapping } from "./mapping.ts";
+import { didYouMean } from "./near.ts";
 import type { Reference, ToolChoice } from "./operation.ts";
 import type { DocumentProblem } from "./tree.ts";
 
@@ -50,7 +51,8 @@ export class ParameterReader {
     const found = words.find((word) => word === value);
     if (value === undefined || found !== undefined) return found;
     const wanted = [words.slice(0, -1).join(", "), ...words.slice(-1)].join(" or ");
-    return this.refuse(key, `${key} must be ${wanted}, not ${this.#shown(key, value)}`);
+    const near = typeof value === "string" ? didYouMean(value, words) : "";
+    return this.refuse(key, `${key} must be ${wanted}, not ${this.#shown(key, value)}${near}`);
   }
 
   /** True or false. */

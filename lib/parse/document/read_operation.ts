@@ -1,4 +1,12 @@
-import { byPlace, isRecord, type JsonObject, messageOf, objectOrEmpty, toJson } from "../../core/core.ts";
+import {
+  byPlace,
+  EFFORTS,
+  isRecord,
+  type JsonObject,
+  messageOf,
+  objectOrEmpty,
+  toJson,
+} from "../../core/core.ts";
 import { headingLine } from "./lines.ts";
 import { isTexts } from "../yaml/check_fields.ts";
 import { readDocumentMapping } from "./mapping.ts";
@@ -45,6 +53,7 @@ const READERS: Readonly<Record<string, (reader: ParameterReader, name: Operation
   provider: (reader) => ({ provider: reader.text("provider") }),
   model: (reader) => ({ model: reader.text("model") }),
   temperature: (reader) => ({ temperature: reader.number("temperature", TEMPERATURE) }),
+  effort: (reader) => ({ effort: reader.word("effort", EFFORTS) }),
   "stop-sequences": (reader) => ({ stopSequences: readStopSequences(reader) }),
   tools: (reader) => ({ tools: reader.tools() }),
   "tools-turns-max": (reader) => ({ toolsTurnsMax: reader.number("tools-turns-max", FROM_ONE) }),

@@ -1,5 +1,5 @@
 // The front matter of a document (documents.md 3). It sets defaults, and grants nothing.
-import { byPlace, isRecord } from "../../core/core.ts";
+import { byPlace, EFFORTS, isRecord } from "../../core/core.ts";
 import { isTexts } from "../yaml/check_fields.ts";
 import { readDocumentMapping } from "./mapping.ts";
 import { didYouMean, nearWord } from "./near.ts";
@@ -11,6 +11,7 @@ import type { DocumentProblem, FrontMatterNode } from "./tree.ts";
 const KEYS = [
   "model",
   "temperature",
+  "effort",
   "tools",
   "mode",
   "limits",
@@ -45,6 +46,7 @@ function readSettings(reader: ParameterReader): DocumentSettings {
   return {
     model: reader.text("model"),
     temperature: reader.number("temperature", TEMPERATURE),
+    effort: reader.word("effort", EFFORTS),
     tools: reader.tools(),
     mode: reader.word("mode", MERGE_MODES),
     title: readNote(reader, "title"),

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/core.ts";
+import { didYouMeanNames, isRecord } from "../../core/core.ts";
 import { shown } from "../../schema/issue.ts";
 import type { FieldPath, FrontMatterFields, LineProblem } from "./front_matter.ts";
 
@@ -9,6 +9,8 @@ export interface FieldRule {
   isFinePart?(part: unknown): boolean;
   /** What is expected, as the end of a sentence. */
   readonly wanted: string;
+  /** The only ones there are, for what may be meant. */
+  readonly words?: readonly string[];
 }
 
 /** The fields that can be used, and what is wrong with the others. */
@@ -40,7 +42,10 @@ export function checkFields(
       if (message !== undefined) refuse([key], message);
       return [];
     }
-    const message = (found: unknown) => `${key} must be ${rule.wanted}, found ${yamlFound(found)}`;
+    const message = (found: unknown) =>
+      `${key} must be ${rule.wanted}, found ${yamlFound(found)}${
+        typeof found === "string" ? didYouMeanNames(found, rule.words ?? []) : ""
+      }`;
     if (rule.isFine(value)) {
       return [[key, fineParts(value, rule, (at, part) => refuse([key, at], message(part)))]];
     }

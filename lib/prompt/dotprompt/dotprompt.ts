@@ -147,9 +147,9 @@ function formatOf(output: Fields | undefined, schema: JsonSchema | undefined): J
 }
 
 function metadataOf(fields: Fields): Fields {
-  const { metadata, description, model, config, version, variant } = fields;
+  const { metadata, description, model, effort, config, version, variant } = fields;
   const ext = nestedFields(fields);
-  const own = { model, config, version, variant, ...(Object.keys(ext).length > 0 && { ext }) };
+  const own = { model, effort, config, version, variant, ...(Object.keys(ext).length > 0 && { ext }) };
   const dotprompt = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   return {
     ...(isRecord(metadata) && metadata),

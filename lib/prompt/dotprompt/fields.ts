@@ -1,4 +1,4 @@
-import { didYouMeanNames, isRecord } from "../../core/core.ts";
+import { didYouMeanNames, type Effort, EFFORT_RULE, effortFrom, isRecord } from "../../core/core.ts";
 import { checkFields, type FieldRule, isText, yamlFound } from "../../parse/yaml/check_fields.ts";
 import type { FrontMatterFields, LineProblem } from "../../parse/yaml/front_matter.ts";
 import type { AnyPrompt } from "../prompt.ts";
@@ -18,6 +18,7 @@ const RULES: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ["name", { isFine: isText, wanted: "text" }],
   ["description", { isFine: (value) => typeof value === "string", wanted: "text" }],
   ["model", { isFine: isText, wanted: "text" }],
+  ["effort", EFFORT_RULE],
   ["config", { isFine: isRecord, wanted: "a mapping" }],
   ["version", { isFine: isScalar, wanted: "text" }],
   ["variant", { isFine: isScalar, wanted: "text" }],
@@ -86,15 +87,17 @@ function isScalar(value: unknown): boolean {
 /** What a `*.prompt` file says of its model (prompts.md 12). */
 interface DotpromptSettings {
   readonly model?: string;
+  readonly effort?: Effort;
   /** Temperature and the like, in the names of dotprompt. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 /** With which model a prompt is asked where no agent says it; a prompt of another kind of file says nothing. */
 export function dotpromptSettings({ metadata }: Pick<AnyPrompt, "metadata">): DotpromptSettings {
-  const { model, config } = isRecord(metadata.dotprompt) ? metadata.dotprompt : {};
+  const { model, effort, config } = isRecord(metadata.dotprompt) ? metadata.dotprompt : {};
   return {
     ...(typeof model === "string" && { model }),
+    effort: effortFrom(effort),
     config: isRecord(config) ? config : {},
   };
 }

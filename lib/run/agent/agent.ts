@@ -2,6 +2,7 @@
 import {
   type DialogMessage,
   dialogMessage,
+  type Effort,
   type Json,
   linkedSignal,
   messageOf,
@@ -41,6 +42,7 @@ export interface Agent {
 /** What the dialogs of an agent have of it. */
 export interface AgentParts {
   readonly name: string;
+  readonly effort?: Effort;
   readonly limits: AgentLimits;
   readonly modelArgs: Readonly<Record<string, unknown>>;
   readonly host: AgentHost;
@@ -212,7 +214,7 @@ export class Dialog {
   }
 
   async #turn(options: CallOptions): Promise<PromptTurnEnd> {
-    const { name, limits, host, modelArgs: own } = this.#parts;
+    const { name, effort, limits, host, modelArgs: own } = this.#parts;
     const { signal, modelArgs, deps } = options;
     return await host.within(options, async (run) => {
       using _turn = this.#home.begin();
@@ -227,6 +229,7 @@ export class Dialog {
           agent: name,
           model: modelWithErrors(await this.#model(linked.signal)),
           limits,
+          effort,
           modelArgs: { ...own, ...modelArgs },
           tools: this.#toolsIn(run, place),
           log: this.#log,

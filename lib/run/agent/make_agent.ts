@@ -1,4 +1,11 @@
-import { didYouMeanNames, isRecord, type Message, PromptError } from "../../core/core.ts";
+import {
+  didYouMeanNames,
+  type Effort,
+  EFFORT_RULE,
+  isRecord,
+  type Message,
+  PromptError,
+} from "../../core/core.ts";
 import { definePrompt } from "../../prompt/define_prompt.ts";
 import { type AgentLimits, DEFAULT_LIMITS, LIMIT_NAMES, limitProblem } from "../../prompt/limits.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
@@ -13,6 +20,8 @@ export interface AgentDefinition {
   readonly system: AnyPrompt | string;
   /** What is not given is as in prompts.md 9. */
   readonly limits?: Partial<AgentLimits>;
+  /** How hard it thinks, where a prompt says nothing of it; over `reasoning` of `modelArgs`. Default: the provider's. */
+  readonly effort?: Effort;
   /** What the provider takes besides, in its own names. */
   readonly modelArgs?: Readonly<Record<string, unknown>>;
   /** Said behind the system prompt, as it is. Default: nothing. */
@@ -23,11 +32,11 @@ export interface AgentDefinition {
 
 /** An agent that lives at a host. @throws {PromptError} `define`, for a system prompt, arguments or a limit that are none */
 export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
-  const { name, limits = {}, modelArgs = {}, addedText = "", history = [] } = definition;
+  const { name, effort, limits = {}, modelArgs = {}, addedText = "", history = [] } = definition;
   const problem = definitionProblem({ ...definition, limits, modelArgs });
   if (problem !== undefined) throw new PromptError(`agent "${name}": ${problem}`, { code: "define" });
   const system = systemPromptOf(definition);
-  const parts = { name, limits: { ...DEFAULT_LIMITS, ...limits }, modelArgs, host };
+  const parts = { name, effort, limits: { ...DEFAULT_LIMITS, ...limits }, modelArgs, host };
   return {
     name,
     open(args = {}) {
@@ -44,10 +53,15 @@ export function makeAgent(definition: AgentDefinition, host: AgentHost): Agent {
 
 /** The types say all of this; whoever has none of them is told before anything is asked. */
 function definitionProblem(
-  { system, limits, modelArgs }: Readonly<Record<"system" | "limits" | "modelArgs", unknown>>,
+  { system, effort, limits, modelArgs }: Readonly<Record<"system" | "limits" | "modelArgs", unknown>> & {
+    readonly effort?: unknown;
+  },
 ): string | undefined {
   if (typeof system !== "string" && !isPrompt(system)) {
     return `system must be a prompt, or a string that is said as it is, found ${systemFound(system)}`;
+  }
+  if (effort !== undefined && !EFFORT_RULE.isFine(effort)) {
+    return `effort must be ${EFFORT_RULE.wanted}, found ${foundValue(effort)}`;
   }
   if (!isRecord(modelArgs)) {
     return `modelArgs must be an object such as { temperature: 0 }, found ${foundValue(modelArgs)}`;

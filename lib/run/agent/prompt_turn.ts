@@ -2,6 +2,7 @@
 // to a bad answer, to the results of tools, and at the end of the rounds.
 import {
   dialogMessage,
+  type Effort,
   type GadgetContext,
   type Message,
   messageOf,
@@ -12,6 +13,7 @@ import {
   ParseError,
 } from "../../core/core.ts";
 import { contractOf } from "../../prompt/contract.ts";
+import { dotpromptSettings } from "../../prompt/dotprompt/fields.ts";
 import type { HandlerEvent } from "../../prompt/handler.ts";
 import { handlerChild, HandlerError } from "../../prompt/handler_child.ts";
 import type { AgentLimits } from "../../prompt/limits.ts";
@@ -45,6 +47,8 @@ export interface PromptTurnOptions {
   readonly agent: string;
   readonly model: Model;
   readonly limits: AgentLimits;
+  /** Where the prompt in force says nothing of it. */
+  readonly effort?: Effort;
   /** What the provider takes besides. */
   readonly modelArgs: Readonly<Record<string, unknown>>;
   /** Where plain names of tools are. */
@@ -106,6 +110,7 @@ export function promptTurn(
         ...(!isFinal && { tools: specs, providerTools }),
         ...contractOf(prompt).request,
         args: modelArgs,
+        effort: dotpromptSettings(prompt).effort ?? options.effort,
       },
       reader: () => textAlone,
     };

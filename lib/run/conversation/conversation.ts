@@ -63,9 +63,11 @@ export interface Conversation {
 }
 
 /** What a conversation is made of. */
-export interface ConversationHome
-  extends
-    Pick<RunOptions, "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers" | "recorder"> {
+export interface ConversationHome extends
+  Pick<
+    RunOptions,
+    "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers" | "recorder" | "effort"
+  > {
   readonly agent: AgentFile;
   readonly means: ConversationMeans;
   readonly journal: Journal;

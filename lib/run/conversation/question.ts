@@ -7,7 +7,6 @@ import {
   type Model,
   ModelError,
   type ModelPart,
-  type ModelRequest,
   orAborted,
   PermissionRefused,
   withCause,
@@ -59,8 +58,7 @@ export async function askOfStep<Value>(
     );
   }
   const model = await modelOfStep(work, { step: step.id, kind, prompts, memory, schema: form.schema });
-  const sampling = samplingOf(step, question.temperature);
-  const { temperature, args } = sampling;
+  const { effort, temperature = question.temperature } = step;
   const { schema } = form;
   const { specs, gadgets } = tools ?? NO_TOOLS;
   const memoryOfCalls = new Set<string>();
@@ -84,10 +82,10 @@ export async function askOfStep<Value>(
     tools: specs,
     about: {
       temperature: temperature ?? null,
-      ...(args?.reasoningEffort === undefined ? {} : { effort: String(args.reasoningEffort) }),
+      ...(effort && { effort }),
       ...(schema === undefined ? {} : { schema }),
     },
-    request: sampling,
+    request: { temperature, effort },
     form: { schema, json: schema && true },
     isMessage: false,
     reader: {
@@ -125,17 +123,6 @@ export async function askOfStep<Value>(
     misfit: () => problem("the model did not answer in the requested form"),
     givenUp: (error) => problem(error.message, error),
   });
-}
-
-function samplingOf(
-  step: Pick<ModelFields, "temperature" | "effort">,
-  otherwise: number | undefined,
-): Pick<ModelRequest, "temperature" | "args"> {
-  const temperature = step.temperature ?? otherwise;
-  return {
-    ...(temperature === undefined ? {} : { temperature }),
-    args: step.effort && { reasoningEffort: step.effort },
-  };
 }
 
 /** What a model answered. */

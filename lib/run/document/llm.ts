@@ -65,6 +65,7 @@ export async function performLlmOperation(
   const schema = await schemaOf(operation);
   const tools = await documentTools(operation, runCallee);
   const temperature = fields.temperature ?? file.settings.temperature ?? means.defaults.temperature;
+  const effort = fields.effort ?? file.settings.effort;
   const model = await notedModel(run, {
     key: `${key}/model`,
     find: () => means.models.find(modelName(operation)),
@@ -84,8 +85,13 @@ export async function performLlmOperation(
     model,
     messages,
     tools: tools.specs,
-    about: { stop: [...stop], temperature: temperature ?? null, ...(schema && { schema }) },
-    request: { temperature, ...(stop.length > 0 && { stop }) },
+    about: {
+      stop: [...stop],
+      temperature: temperature ?? null,
+      ...(effort && { effort }),
+      ...(schema && { schema }),
+    },
+    request: { temperature, effort, ...(stop.length > 0 && { stop }) },
     form: { schema },
     keepsFailure: fields.onError === "continue" || means.keepsFailures === true,
     random: means.random,

@@ -132,7 +132,7 @@ function modelStep(options: ModelStepOptions, open: OpenStep | undefined) {
     try {
       refuseUntaken(model, request.messages);
       await eachUntilAborted(
-        model.stream({ ...request, signal }),
+        model.stream({ ...request, effort: run.effort ?? request.effort, signal }),
         (part) => arrived(masked?.push(part) ?? [part]),
         signal,
       );

@@ -134,7 +134,7 @@ export interface AnswerTurn<Value> extends TurnBounds {
   readonly tools: readonly ToolSpec[];
   /** What decides the answer besides the messages and the tools. */
   readonly about: JsonObject;
-  readonly request: Pick<ModelRequest, "temperature" | "args" | "stop">;
+  readonly request: Pick<ModelRequest, "temperature" | "effort" | "stop">;
   /** Of a question without tools. */
   readonly form: Pick<ModelRequest, "schema" | "json">;
   /** Something comes after a turn that failed. Default: only what is asked again is kept. */

@@ -4,7 +4,18 @@ import { json } from "../answers.ts";
 import { insidePath } from "../guard.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
 import { followed, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
-import { ASK, BUDGET, EVENT_ANSWER, ID_PARAMS, listOf, MODEL, NAME, SCHEMAS, STREAM } from "./schemas.ts";
+import {
+  ASK,
+  BUDGET,
+  EFFORT,
+  EVENT_ANSWER,
+  ID_PARAMS,
+  listOf,
+  MODEL,
+  NAME,
+  SCHEMAS,
+  STREAM,
+} from "./schemas.ts";
 
 const TURN = onlyFields({ stream: STREAM });
 const TALK = { description: "The conversation behind the turn", schema: SCHEMAS.TalkState } as const;
@@ -51,6 +62,7 @@ export const conversationRoutes = [
         session: NAME,
         message: { type: "string", description: "What is said first" },
         model: MODEL,
+        effort: EFFORT,
         budget: BUDGET,
         ask: ASK,
         stream: STREAM,

@@ -9,6 +9,7 @@ import { randomName } from "../session.ts";
 import {
   ASK,
   BUDGET,
+  EFFORT,
   EVENT_ANSWER,
   listOf,
   MAX_NAME,
@@ -51,14 +52,21 @@ const WANTED = onlyFields({
     description: "Of a prompt: the profile of orrery.yaml that is asked",
   },
   model: MODEL,
+  effort: EFFORT,
   budget: BUDGET,
   ask: ASK,
   stream: STREAM,
 });
 
 function requestOf(wanted: FromJsonSchema<typeof WANTED>): StartRun {
-  const { file, path, texts, prompt, blocks, mode, out, say, profile, model, budget } = wanted;
-  const both = { input: wanted.input && toJsonObject(wanted.input), canAsk: wanted.ask, model, budget };
+  const { file, path, texts, prompt, blocks, mode, out, say, profile, model, effort, budget } = wanted;
+  const both = {
+    input: wanted.input && toJsonObject(wanted.input),
+    canAsk: wanted.ask,
+    model,
+    effort,
+    budget,
+  };
   if (file !== undefined) {
     if (path !== undefined) throw invalid("found file and path, expected one of them");
     refuse("file", { texts, say, profile });

@@ -1,7 +1,7 @@
 // The schemas that several routes have in common: what comes in is checked by them, and the OpenAPI document has each of them once.
 
 import { KINDS } from "../../service/kinds/kinds.ts";
-import { type JsonSchema, objectOf } from "../../core/core.ts";
+import { EFFORTS, type JsonSchema, objectOf } from "../../core/core.ts";
 
 /** Longer names of anything are a mistake. */
 export const MAX_NAME = 1_000;
@@ -70,6 +70,12 @@ export function listOf(name: string, items: JsonSchema): JsonSchema {
 
 /** The name of a model. */
 export const MODEL = { ...NAME, description: "provider/model, or an alias of models.aliases" } as const;
+
+/** How hard models think. */
+export const EFFORT = {
+  enum: EFFORTS,
+  description: "How hard models think before they answer, whatever files and profiles say",
+} as const;
 
 /** Any object. */
 const OBJECT = { type: "object" } as const satisfies JsonSchema;

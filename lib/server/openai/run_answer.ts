@@ -7,7 +7,7 @@ import { HttpProblem } from "../problem.ts";
 import { answerOf, badField, type MadeAnswer, ToldText } from "./answer.ts";
 import { chatMessages } from "./messages.ts";
 import type { AskedModel } from "./model_names.ts";
-import type { ChatBody } from "./schemas.ts";
+import { type ChatBody, effortOf } from "./schemas.ts";
 
 /** What is run for an answer. */
 export interface RunModel extends AskedModel {
@@ -26,7 +26,7 @@ export async function runAnswer(
   body: ChatBody,
   { service, catalog }: RunAnswerMeans,
 ): Promise<MadeAnswer> {
-  const run = await service.start(wishOf(asked, body, catalog));
+  const run = await service.start({ ...wishOf(asked, body, catalog), effort: effortOf(body) });
   const told = new ToldText();
   const isTold = isLive(asked, catalog);
   let step = "";

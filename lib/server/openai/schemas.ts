@@ -1,6 +1,6 @@
 // What `POST /v1/chat/completions` takes and gives, as OpenAI has it; fields that are not named here are let through unread, since
 // clients send more than they use.
-import { objectOf } from "../../core/core.ts";
+import { didYouMeanNames, type Effort, EFFORT_RULE, effortFrom, EFFORTS, objectOf } from "../../core/core.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
 import { badField } from "./answer.ts";
 
@@ -167,6 +167,15 @@ export const MODEL_LIST = objectOf({
 
 /** The body of a request, whose fields have the types that the schema says. */
 export type ChatBody = FromJsonSchema<typeof CHAT_REQUEST>;
+
+/** How hard models of what is run are to think. @throws {HttpProblem} */
+export function effortOf({ reasoning_effort: word }: ChatBody): Effort | undefined {
+  if (word === undefined || word === null || EFFORT_RULE.isFine(word)) return effortFrom(word);
+  const text = `expected ${EFFORT_RULE.wanted}, found ${JSON.stringify(word)}${
+    didYouMeanNames(word, EFFORTS)
+  }`;
+  throw badField("reasoning_effort", text);
+}
 
 /** What is asked for and nobody here can do: left out silently, an answer would not be what it seems. @throws {HttpProblem} */
 export function refuseUnsupported(body: ChatBody): void {

@@ -6,7 +6,7 @@ import { NOBODY_NAMED } from "../../service/talks/state.ts";
 import { HttpProblem } from "../problem.ts";
 import { answerOf, badField, BETWEEN, type MadeAnswer, NO_RETRY, ToldText } from "./answer.ts";
 import { chatMessages } from "./messages.ts";
-import type { ChatBody } from "./schemas.ts";
+import { type ChatBody, effortOf } from "./schemas.ts";
 
 /** What is needed besides the request. */
 export interface TalkAnswerMeans {
@@ -58,7 +58,9 @@ export async function talkAnswer(
 
   async function turnOf() {
     const named = body.metadata?.conversation;
-    if (named === undefined && before.length === 0) return await talks.begin({ agent, message, user });
+    if (named === undefined && before.length === 0) {
+      return await talks.begin({ agent, message, user, effort: effortOf(body) });
+    }
     const talk = named === undefined ? await rememberedTalk() ?? await loggedTalk() : await namedTalk(named);
     if (talk === undefined) throw unknownHistory(agent);
     return { talk, turn: await talk.say(message) };

@@ -1,5 +1,5 @@
 // What a run has kept of itself is read field by field: another version of Orrery may have kept something else.
-import { type Json, type JsonObject, type Message, objectOrEmpty } from "../../core/core.ts";
+import { type Json, type JsonObject, type Message, objectOrEmpty, toJsonObject } from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import type { Budget } from "../../run/budget.ts";
 import type { CallLimits } from "../../run/calls/graph.ts";
@@ -49,9 +49,15 @@ export function withBudget(
   return { ...input, budget: { ...within({ ...budgetFrom(input.budget), ...budget }) } };
 }
 
-/** What it keeps of the model and the budget of prompts that its calls ask. */
-export function keptAsked(model: string | undefined, budget: Budget | undefined): JsonObject {
-  return { ...(model !== undefined && { model }), ...(budget && { budget: { ...budget } }) };
+/** What it keeps of how prompts that its calls ask are asked. */
+export function keptAsked(
+  { model, effort, budget }: {
+    readonly model: string | undefined;
+    readonly effort: string | undefined;
+    readonly budget: Budget | undefined;
+  },
+): JsonObject {
+  return toJsonObject({ model, effort, budget: budget && { ...budget } });
 }
 
 /** Those that are there: they are put over others. */

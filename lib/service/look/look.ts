@@ -1,6 +1,6 @@
 // What is in a project, as data: lists, pages of one thing, checks. All of it is plain JSON.
 
-import type { Json, JsonObject } from "../../core/core.ts";
+import type { Effort, Json, JsonObject } from "../../core/core.ts";
 
 /** A gadget; the schemas are absent where it could not be loaded. */
 export type GadgetJson = {
@@ -77,6 +77,7 @@ export type ListedTactic = {
 export type ProfileJson = {
   readonly name: string;
   readonly model: string;
+  readonly effort?: Effort;
   /** The path of its system prompt, or else the text. */
   readonly systemPrompt: string | null;
   readonly system: string | null;

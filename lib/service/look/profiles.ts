@@ -4,11 +4,12 @@ import type { ProfileJson } from "./look.ts";
 
 /** A profile as plain data, without what may be secret. */
 export function profileData(
-  { name, model, systemPrompt, system, limits, modelArgs }: AgentProfile,
+  { name, model, effort, systemPrompt, system, limits, modelArgs }: AgentProfile,
 ): ProfileJson {
   return {
     name,
     model,
+    ...(effort && { effort }),
     systemPrompt,
     system,
     limits: toJsonObject(limits),

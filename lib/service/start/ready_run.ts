@@ -127,10 +127,13 @@ export function openedRun(at: StartPlace, { catalog, world, projectAccepted }: t
 /** The same for its engine. @param asked what the prompts and documents that its calls may run are run with */
 export function engineOptions(
   { catalog, world, approvals, signal, prompts: place }: OpenedRun,
-  asked: Omit<PromptCallsOptions, "place" | "catalog" | "world" | "canAsk">,
-): Pick<OpenedRun, "signal" | "approvals"> & Pick<RunOptions, "clock" | "containers"> {
+  { effort, ...asked }:
+    & Omit<PromptCallsOptions, "place" | "catalog" | "world" | "canAsk">
+    & Pick<RunOptions, "effort">,
+): Pick<OpenedRun, "signal" | "approvals"> & Pick<RunOptions, "clock" | "containers" | "effort"> {
   const canAsk = approvals !== undefined;
   return {
+    effort,
     signal,
     approvals,
     clock: world?.clock,

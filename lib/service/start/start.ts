@@ -84,8 +84,8 @@ type AskWish = Extract<StartRun, { readonly kind: "ask" }>;
  */
 async function startAsk(wish: AskWish, at: StartPlace): Promise<ReadyRun> {
   assertAsked(wish);
-  const { messages: history, profile, model, budget } = wish;
-  return await startPrompt({ path: "", history, profile, model, budget }, at);
+  const { messages: history, profile, model, effort, budget } = wish;
+  return await startPrompt({ path: "", history, profile, model, effort, budget }, at);
 }
 
 /** @throws {ServiceError} `invalid` */

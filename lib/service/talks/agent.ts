@@ -2,6 +2,8 @@
 import type { ConversationScope } from "../../conversation/slots.ts";
 import {
   type Collection,
+  type Effort,
+  effortFrom,
   type Embedder,
   FileError,
   type Json,
@@ -158,6 +160,8 @@ export interface ConversationInput {
   readonly given: JsonObject;
   /** For the steps that name none. */
   readonly model?: string;
+  /** How hard models think, whatever the steps say. */
+  readonly effort?: Effort;
   /** A `*.collection.yml` file: absolute. */
   readonly collection?: string;
   /** A `*.module.yml` file: absolute. */
@@ -185,6 +189,7 @@ export function conversationInput(kept: Json): ConversationInput {
     budget: budgetFrom(input.budget),
     limits: limitsFrom(input.limits),
     model: textFrom(input.model),
+    effort: effortFrom(input.effort),
     collection: textFrom(input.collection),
     moduleFile: textFrom(input.moduleFile),
     moduleSession: textFrom(input.moduleSession),

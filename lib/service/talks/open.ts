@@ -117,6 +117,7 @@ export async function wishedTalk(
     limits: limitsOf(project, {}),
     ...(canAsk && { canAsk }),
     model,
+    effort: wish.effort,
     collection,
     ...ofFile,
   };

@@ -80,7 +80,7 @@ export class ConversationSession {
   /** @throws {ConversationError} `gone` */
   constructor(options: OpenSessionOptions, { place, means }: OpenedAgent) {
     const { id, isNew, agent, input, project, around: { approvals }, drain } = options;
-    const { scope, context, given, model: modelName, budget, limits } = input;
+    const { scope, context, given, model: modelName, effort, budget, limits } = input;
     const { accepted, catalog, world } = place;
     const { journal, secrets } = options.store();
     const about = conversationAbout(input);
@@ -97,6 +97,7 @@ export class ConversationSession {
       scope,
       context,
       given,
+      effort,
       about,
       recorder: this.#record?.recorder,
       maxSteps,

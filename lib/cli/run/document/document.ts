@@ -1,4 +1,5 @@
 // `orrery run FILE.md` (documents.md 1.1): checks the document, then runs it.
+import { effortFrom } from "../../../core/core.ts";
 import type { FileCommand } from "../perform.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { pathInProject } from "../../../host/paths.ts";
@@ -55,6 +56,7 @@ async function inputOf(
     budget,
     prompt: flags.prompt,
     model: flags.model,
+    effort: effortFrom(flags.effort),
     mode,
     out: flags.out,
   };

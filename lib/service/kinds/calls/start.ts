@@ -1,5 +1,12 @@
 // A text of calls, of a file or as it comes, made ready to run.
-import { type JsonObject, objectOrEmpty, type StoredFile, withoutByteOrderMark } from "../../../core/core.ts";
+import {
+  type Effort,
+  effortFrom,
+  type JsonObject,
+  objectOrEmpty,
+  type StoredFile,
+  withoutByteOrderMark,
+} from "../../../core/core.ts";
 import { exactFiles } from "../../../host/files/changes.ts";
 import { calledNames, type Markers } from "../../../parse/calls/header.ts";
 import type { Budget } from "../../../run/budget.ts";
@@ -24,7 +31,7 @@ import { fieldError, type RunWishes } from "../../service.ts";
 import { wantedModel } from "../../../host/process.ts";
 
 /** What is wished of a text of calls. */
-export type CallsWish = Pick<RunWishes, "model" | "budget">;
+export type CallsWish = Pick<RunWishes, "model" | "effort" | "budget">;
 
 const OF_DOCUMENTS = ["input", "prompt", "blocks", "mode", "out"] as const;
 
@@ -46,7 +53,7 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
 
 /** A text that was sent, whole or as it comes. @throws as {@linkcode start} */
 export async function startCalls(
-  { name, text, model, budget }: CallsWish & {
+  { name, text, model, effort, budget }: CallsWish & {
     readonly name: string;
     readonly text: string | AsyncIterable<string>;
   },
@@ -55,7 +62,7 @@ export async function startCalls(
   const source = typeof text === "string"
     ? { name, text: [text], stored: { path: name, text } }
     : { name, text };
-  const asked = { model, budget: budget && wishedBudget(at.project, budget) };
+  const asked = { model, effort, budget: budget && wishedBudget(at.project, budget) };
   return await readyCalls(source, { ...asked, as: "field" }, at);
 }
 
@@ -71,6 +78,7 @@ export interface CallsSource {
 /** What is said of calls, and of the prompts that they ask. */
 export interface CallsAsked {
   readonly model: string | undefined;
+  readonly effort: Effort | undefined;
   readonly budget: Budget | undefined;
   readonly as: NamedAs;
   readonly flags?: Parameters<typeof limitsOf>[1];
@@ -79,7 +87,7 @@ export interface CallsAsked {
 /** A text of calls with everything that it needs. @throws {UsageError} for a model that nobody knows */
 export async function readyCalls(
   source: CallsSource,
-  { model, budget, as, flags = {} }: CallsAsked,
+  { model, effort, budget, as, flags = {} }: CallsAsked,
   at: StartPlace,
 ): Promise<ReadyRun> {
   const { project, project: { config } } = at;
@@ -95,7 +103,11 @@ export async function readyCalls(
     assertKnownModel(wanted, { from: modelFrom(model, as), config, accepted, command: "run" });
   }
   const limits = limitsOf(project, flags);
-  const input = { markers: { ...markers }, limits: { ...limits }, ...keptAsked(wanted, budget) };
+  const input = {
+    markers: { ...markers },
+    limits: { ...limits },
+    ...keptAsked({ model: wanted, effort, budget }),
+  };
   const start = { kind: "calls", file: name, input, files: stored && [stored] };
   const text = { ...source, isReadOnce: stored === undefined };
   return performable(text, { start, input, markers, limits, opened }, at);
@@ -130,7 +142,12 @@ function performable(
     shows: { marker: markers.start },
     events: (keeping) =>
       runCalls(text, {
-        ...engineOptions(openedRun(at, opened), { limits, budget, modelName: textFrom(input.model) }),
+        ...engineOptions(openedRun(at, opened), {
+          limits,
+          budget,
+          modelName: textFrom(input.model),
+          effort: effortFrom(input.effort),
+        }),
         catalog,
         markers,
         limits,

@@ -1,4 +1,12 @@
-import { type Json, type JsonSchema, type Model, objectOrEmpty, toJson } from "../../../core/core.ts";
+import {
+  type Effort,
+  effortFrom,
+  type Json,
+  type JsonSchema,
+  type Model,
+  objectOrEmpty,
+  toJson,
+} from "../../../core/core.ts";
 import type { Markers } from "../../../parse/calls/header.ts";
 import { findModel } from "../../../project/models.ts";
 import { keepStdout } from "../../../project/trust/grants.ts";
@@ -107,9 +115,9 @@ export function shown({ input }: BegunRun["run"]): Pick<ReadyRun["shows"], "isJs
 /** The input of a dialog as its engine takes it. */
 export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOptions {
   const { model, catalog, keeping, turn } = means;
-  const { toolsMode, rounds, contractRetries, temperature, limits, budget, model: modelName } = input;
+  const { toolsMode, rounds, contractRetries, temperature, effort, limits, budget, model: modelName } = input;
   return {
-    ...engineOptions(means, { model, modelName, budget, limits, stop: turn }),
+    ...engineOptions(means, { model, modelName, effort, budget, limits, stop: turn }),
     model: turn === undefined ? model : stoppableModel(model, turn),
     catalog: turn === undefined ? catalog : stoppableCatalog(catalog, turn),
     tools: input.tools,
@@ -139,6 +147,7 @@ export interface DialogInput {
   readonly toolsMode: "blocks" | "native";
   readonly schema?: JsonSchema;
   readonly temperature?: number;
+  readonly effort?: Effort;
   readonly budget: Budget;
   readonly markers: Markers;
   readonly limits: CallLimits;
@@ -161,6 +170,7 @@ export function dialogInput(kept: Json): DialogInput {
     toolsMode: input.toolsMode === "native" ? "native" : "blocks",
     schema: schema === undefined ? undefined : objectOrEmpty(schema),
     temperature: numberFrom(input.temperature),
+    effort: effortFrom(input.effort),
     budget: budgetFrom(input.budget),
     markers: markersFrom(input.markers),
     limits: limitsFrom(input.limits),

@@ -173,7 +173,7 @@ export function documentJson(
   uses: DocumentUses,
 ): DocumentJson {
   const { path, settings, problems } = file;
-  const { title, description, model, temperature, tools, mode, permissions, inputs } = settings;
+  const { title, description, model, temperature, effort, tools, mode, permissions, inputs } = settings;
   const limits = { ...DOCUMENT_LIMITS, ...settings.limits };
   return {
     file: path,
@@ -182,7 +182,7 @@ export function documentJson(
     inputs: [...inputsJson(inputs)],
     needs: thingsJson(uses.needs, "flag"),
     permissions: toJsonObject(permissions),
-    defaults: toJsonObject({ model, temperature, mode, tools }),
+    defaults: toJsonObject({ model, temperature, effort, mode, tools }),
     limits: { goto: limits.goto, "tool-turns": limits.toolTurns, "shell-timeout": limits.shellTimeoutS },
     models: uses.models.map(({ name, lines }) => ({ model: name === "" ? null : name, lines: [...lines] })),
     tools: thingsJson(uses.tools, "tool"),

@@ -2,6 +2,8 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { DOCUMENT_LIMITS } from "../../../catalog/config/config.ts";
 import {
+  type Effort,
+  effortFrom,
   EMPTY_CATALOG,
   FileError,
   isInside,
@@ -141,14 +143,14 @@ export function readyDocument(
     result: (document) => results.keep(document),
   });
   const { path, text } = document;
-  const { values, prompt, budget, limits, model: modelName } = input;
+  const { values, prompt, budget, limits, effort, model: modelName } = input;
   const opened = openedRun(at, { catalog, projectAccepted: accepted });
   return {
     start: { kind: "document", file: path, input: toJson(input), files: [{ path, text }] },
     shows: { endsLine: true, results },
     events: (keeping) =>
       runDocumentFile({
-        ...engineOptions(opened, { budget, limits, modelName }),
+        ...engineOptions(opened, { budget, limits, modelName, effort }),
         document,
         means,
         input: { text: input.text, values: new Map(Object.entries(values)), prompt },
@@ -191,6 +193,7 @@ export interface DocumentRunInput {
   readonly values: Readonly<Record<string, string>>;
   /** As it was named. */
   readonly model?: string;
+  readonly effort?: Effort;
   readonly mode?: MergeMode;
   /** A path, `-` or `none`; absent: beside the document. */
   readonly out?: string;
@@ -233,6 +236,7 @@ function documentRunInput(kept: Json): DocumentRunInput {
     text: textFrom(input.text) ?? "",
     values: Object.fromEntries(values),
     model: textFrom(input.model),
+    effort: effortFrom(input.effort),
     mode: MERGE_MODES.find((each) => each === input.mode),
     out: textFrom(input.out),
     showsOperations: input.showsOperations === true,

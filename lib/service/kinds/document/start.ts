@@ -33,10 +33,10 @@ export async function start(wish: FileWish, at: StartPlace): Promise<ReadyRun> {
   const blocks = (wish.blocks ?? []).map((block) => blockOf(block, project));
   const out = outOf(wish.out, at);
   const place = await openDocumentPlace(at);
-  const { prompt, model, mode } = wish;
+  const { prompt, model, effort, mode } = wish;
   const values = textsOf(wish.input ?? {});
   const budget = wishedBudget(project, wish.budget);
-  const input = { ...settingsInput(project, {}), values, budget, prompt, model, mode, path, ...out };
+  const input = { ...settingsInput(project, {}), values, budget, prompt, model, effort, mode, path, ...out };
   const { problems, checked } = await checkedDocument(place, { input, blocks });
   if (checked === undefined) throw problemsError(problems.map(withoutFlag), "E-document");
   for (const problem of problems) around.opening.notice(problemLine(problem));

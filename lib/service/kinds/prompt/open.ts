@@ -150,11 +150,12 @@ async function agentFor(
 
 /** The agent of a profile, with its system prompt. @throws {PromptError} when the registry does not have that */
 export function profileAgent(
-  { name, systemPrompt, system, limits, modelArgs }: AgentProfile,
+  { name, effort, systemPrompt, system, limits, modelArgs }: AgentProfile,
   registry: PromptRegistry,
 ): AgentDefinition {
   return {
     name,
+    effort,
     system: systemPrompt === null ? system ?? "" : registry.get(systemPrompt),
     limits,
     modelArgs,

@@ -1,5 +1,7 @@
 // A prompt or a tactic from its opening to its events: what the command line and a server do with it in the same way.
 import {
+  type Effort,
+  effortFrom,
   type Json,
   type JsonObject,
   type Message,
@@ -120,13 +122,13 @@ export interface PromptRunMeans {
 
 /** The same for the engine. */
 export function promptRunOptions(means: PromptRunMeans): RunOptions & RunAgentsOptions {
-  const { keeping, opened, input: { limits, budget }, turn } = means;
+  const { keeping, opened, input: { limits, budget, effort }, turn } = means;
   const { catalog, found, model, modelName } = opened;
   const { timeoutMs, resultBytes } = limits;
   const within = found.kind === "prompt" ? found.prompt.path : undefined;
   const tools = catalogTools(() => Promise.resolve(catalog));
   return {
-    ...engineOptions(opened, { model, modelName, budget, limits, within, stop: turn }),
+    ...engineOptions(opened, { model, modelName, effort, budget, limits, within, stop: turn }),
     tools: turn === undefined ? tools : { ...tools, around: (gadget) => stoppableGadget(gadget, turn) },
     budget,
     calls: { timeoutMs, resultBytes },
@@ -166,6 +168,7 @@ export interface PromptRunInput {
   /** What that was when the run began. */
   readonly modelId?: string;
   readonly temperature?: number;
+  readonly effort?: Effort;
   readonly budget: Budget;
   /** Of the calls of its tools; `concurrency` only where the user said it. */
   readonly limits: CallLimits;
@@ -188,6 +191,7 @@ export function promptRunInput(kept: Json): PromptRunInput {
     model: textFrom(input.model),
     modelId: textFrom(input.modelId),
     temperature: numberFrom(input.temperature),
+    effort: effortFrom(input.effort),
     budget: budgetFrom(input.budget),
     limits: limitsFrom(input.limits),
     startedAt: numberFrom(input.startedAt) ?? 0,

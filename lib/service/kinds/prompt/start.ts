@@ -1,4 +1,4 @@
-import { type JsonObject, type Message, present, toJson } from "../../../core/core.ts";
+import { type Effort, type JsonObject, type Message, present, toJson } from "../../../core/core.ts";
 import { hasContract } from "../../../run/agent/prompt_run.ts";
 import type { Budget } from "../../../run/budget.ts";
 import { UsageError } from "../../exit_code.ts";
@@ -27,6 +27,7 @@ export interface AskedPrompt extends OpenPromptRunOptions {
   readonly history?: readonly Message[];
   readonly given: PromptInput;
   readonly temperature?: number;
+  readonly effort?: Effort;
   /** Of a record: what is put over the one that it has. */
   readonly budget: Budget;
   readonly flags?: Parameters<typeof openedInput>[1]["flags"];
@@ -42,8 +43,20 @@ export interface OpenedQuestion {
 
 /** Opens a prompt, and looks at what it is to be asked. @throws {UsageError}, {PromptError}, {ModelError}; {ServiceError} where fields say it */
 export async function openQuestion(asked: AskedPrompt, at: StartPlace): Promise<OpenedQuestion> {
-  const { path, say, history, profile, given, temperature, budget, flags = {}, recorded, command, as } =
-    asked;
+  const {
+    path,
+    say,
+    history,
+    profile,
+    given,
+    temperature,
+    effort,
+    budget,
+    flags = {},
+    recorded,
+    command,
+    as,
+  } = asked;
   const opened = await openPromptRun(at, asked);
   if (say !== undefined && opened.found.kind === "tactic") throw noSystemPrompt(path, as);
   const values = checkedInput(given, {
@@ -53,7 +66,7 @@ export async function openQuestion(asked: AskedPrompt, at: StartPlace): Promise<
     isReplay: recorded !== undefined,
     as,
   });
-  const said = { path, ...present({ say, history, profile, temperature }) };
+  const said = { path, ...present({ say, history, profile, temperature, effort }) };
   return {
     opened,
     input: recorded === undefined
@@ -82,7 +95,7 @@ function noSystemPrompt(path: string, as: AskedPrompt["as"]): Error {
 /** A prompt of the registry, or a tactic, that somebody wishes to run; or a profile, with what was said so far. */
 export type PromptWish =
   & Pick<AskedPrompt, "path" | "say" | "history" | "profile">
-  & Pick<StartRun, "model" | "budget">
+  & Pick<StartRun, "model" | "effort" | "budget">
   & { readonly input?: JsonObject; readonly texts?: readonly string[] };
 
 /** @throws {ServiceError} `not-found`, `invalid`; {UsageError} for values that do not fit, {PromptError}, {ModelError} */
