@@ -96,7 +96,7 @@ export type { AgentErrorCode } from "./lib/run/agent/call_state.ts";
 export type { CallState } from "./lib/run/agent/call_state.ts";
 export { runPrompt } from "./lib/run/agent/prompt_run.ts";
 export type { RunPromptOptions } from "./lib/run/agent/prompt_run.ts";
-export type { ModelPort, PortReply, PortRequest } from "./lib/models/port_model.ts";
+export type { ModelPort, PortReply, PortRequest } from "./lib/service/program/port_model.ts";
 export type { DialogMessage } from "./lib/core/model.ts";
 
 export { parseDocument, printDocument } from "./lib/parse/document/document.ts";

@@ -270,8 +270,7 @@ agents: [ { name: a, model: nope/x, system: hi } ]
     '.mcp.json:1:33: error: MCP server "a": unknown key "comand". Did you mean "command"?',
     '.mcp.json:1:69: error: MCP server "b": args: expected a list of texts',
     'help.collection.yml:2:29: error: documents[0].file: Cannot look at "none.md": no such file or folder',
-    "bad.yml:1:3: error: Found a reply that says nothing, expected text, chunks, calls, object or error",
-    'bad.yml:1:5: error: Unknown key "txt". Did you mean "text"?',
+    'bad.yml:1:5: error: [0]: unknown key "txt" in a reply (did you mean "text"?)',
     "sub/.mcp.json:1:1: error: Cannot read sub/.mcp.json: it is not JSON",
     'typo/.mcp.json:2:16: error: Cannot read typo/.mcp.json: unknown key "mcpServer". Did you mean "mcpServers"?',
     'prompts/p.prompt.md:2:9: error: prompt "p": unknown tool "Readfile". Did you mean "ReadFile"?',
@@ -279,7 +278,7 @@ agents: [ { name: a, model: nope/x, system: hi } ]
     'prompts/p.prompt.md:3:11: error: addon "wbSearch" is unknown (known: computerUse, webSearch)',
     "a.conversation-test.yml:1:10: error: Expected an agent: the *.agent.yml that is tested",
     'a.conversation-test.yml:1:21: error: tests/0/agnt: unknown, expected one of name, agent, user, module, session, context, collection, env, http, steps, slots-before, model, turns, slots-after, saw-prompts, saw-memory, conversations. Did you mean "agent"?',
-    "9 files, 17 errors, 3 warnings",
+    "9 files, 16 errors, 3 warnings",
   ]);
 });
 

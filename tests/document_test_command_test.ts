@@ -147,7 +147,6 @@ tests:
   assert.deepEqual(told.slice(0, -1), [
     'a.document-test.yml:1:1: error: documnt: unknown, expected one of document, files, tests. Did you mean "document"?',
     "a.document-test.yml:3:5: error: Expected a document: the file that is tested",
-    "a.document-test.yml:4:13: error: Found a reply that says nothing, expected text, chunks, calls, object or error",
     'a.document-test.yml:4:15: error: tests/0/model/0/txt: unknown, expected one of text, chunks, object, error, calls, delayMs, when, repeat. Did you mean "text"?',
     'a.document-test.yml:5:13: error: tests/0/allow/0: expected one of "write", "run", found "net"',
     'a.document-test.yml:6:23: error: tests/0/input/blocks/0: expected text matching .#., found "notes.md"',

@@ -163,26 +163,25 @@ Deno.test("script/FILE: what is wrong is told with its place", async () => {
     );
   };
   assert.deepEqual(await problems("text: one"), [
-    "s.yaml:1:1: Found something else, expected a list of replies",
+    "s.yaml:1:1: file: must be a list, found a mapping",
   ]);
   assert.deepEqual(
     await problems(
-      '- txt: one\n- text: [1]\n- text: a\n  chunks: []\n- text: a\n  when: "("\n- calls: [{ nam: x }]\n- error: { status: -1 }\n',
+      '- txt: one\n- text: [1]\n- text: a\n  chunks: []\n- text: a\n  when: "("\n- calls: [{ nam: x }]\n- error: { status: -1 }\n- when: x\n',
     ),
     [
-      's.yaml:1:3: Unknown key "txt". Did you mean "text"?',
-      "s.yaml:1:3: Found a reply that says nothing, expected text, chunks, calls, object or error",
-      "s.yaml:2:9: Found [1], expected text",
-      "s.yaml:4:11: Found text and chunks, expected one of them",
-      's.yaml:6:9: Found "(", expected a regular expression (Invalid regular expression: /(/u: Unterminated group)',
-      's.yaml:7:13: Unknown key "nam". Did you mean "name"?',
-      "s.yaml:7:11: Found nothing, expected text",
-      "s.yaml:8:20: Found -1, expected a whole number from 0",
+      's.yaml:1:3: [0]: unknown key "txt" in a reply (did you mean "text"?)',
+      "s.yaml:2:9: [1].text: must be text, found a list",
+      's.yaml:4:11: [2].chunks: stands beside "text": a reply says one thing',
+      "s.yaml:6:9: [3].when: must be a regular expression (Invalid regular expression: /(/u: Unterminated group)",
+      's.yaml:7:13: [4].calls[0]: unknown key "nam" in a call (did you mean "name"?)',
+      "s.yaml:8:20: [5].error.status: must be a whole number, 0 or more",
+      "s.yaml:9:3: [6]: is a reply that says nothing; it needs text, chunks, calls, object or error",
     ],
   );
   assert.deepEqual(await problems('{"text":"a"}\n{"text":1}\nnone\n', "s.jsonl"), [
-    "s.jsonl:2:1: Found 1, expected text",
-    `s.jsonl:3:1: Found a line that is not JSON (${jsonProblem("none")})`,
+    "s.jsonl:2:1: text: must be text, found a number",
+    `s.jsonl:3:1: This line is not JSON (${jsonProblem("none")})`,
   ]);
   await using project = await testProject();
   const missing = await project.run(["ask", "x", "-m", "script/none.yaml", "-q"]);

@@ -14,7 +14,7 @@ import { isClosed, withLeadingThoughts } from "./leading_thoughts.ts";
 import { type Env, type FetchFunction, maybeProvider } from "./provider.ts";
 import { fallingBack, retrying, type RetryPolicy } from "./retrying.ts";
 import { echoModel, scriptModel } from "./script.ts";
-import { readScript } from "./script_file.ts";
+import { readScript } from "../parse/files/script.ts";
 
 /** What models are made of. */
 export interface OpenModelsOptions {

@@ -105,7 +105,7 @@ export function refusal(
   problem: ProviderProblem,
 ): ModelError {
   const says = saidBy(body, problem);
-  const code = codeOf(status, says);
+  const code = codeOf(says, { status });
   return problem.error(`${REFUSED[code] ?? "the request was refused"} (${status}: ${says})`, {
     code,
     status,
@@ -170,26 +170,21 @@ const TOO_LONG = new RegExp(
 const NO_CREDIT =
   /insufficient[_ ]quota|credit balance is too low|billing|payment required|exceeded your current quota/i;
 
-/** Why a provider refused, from its status and what it says. */
-export function codeOf(status: number, says: string): ModelErrorCode {
-  if (status === 401 || status === 403 || status === 402) return "auth";
-  if (status === 429 && NO_CREDIT.test(says)) return "auth";
-  if (status === 429 || status === 503 || status === 529) return "rate-limit";
-  if (status >= 500 || status === 408) return "server";
-  if (status === 413 || TOO_LONG.test(says)) return "context";
-  return "request";
-}
-
-/** The same for an error in a stream that has begun, where there may be no status: from its type or code. */
-function codeOfStreamError(kind: string, says: string): ModelErrorCode {
+/** Why a provider refused, from what it says, its status, and the type or code that it gives: a stream that has begun may have no status. */
+export function codeOf(
+  says: string,
+  { status, kind = "" }: { readonly status?: number; readonly kind?: string },
+): ModelErrorCode {
   const words = `${kind} ${says}`;
-  if (TOO_LONG.test(words)) return "context";
-  if (/authentication|permission|unauthorized|invalid_api_key/i.test(kind) || NO_CREDIT.test(words)) {
-    return "auth";
-  }
+  if (status === 401 || status === 403 || status === 402) return "auth";
+  if ((status ?? 429) === 429 && NO_CREDIT.test(words)) return "auth";
+  if (status === 429 || status === 503 || status === 529) return "rate-limit";
+  if (status === 408 || (status ?? 0) >= 500) return "server";
+  if (status === 413 || TOO_LONG.test(words)) return "context";
+  if (status !== undefined) return "request";
+  if (/authentication|permission|unauthorized|invalid_api_key/i.test(kind)) return "auth";
   if (/rate[_ ]?limit|overloaded|resource_exhausted|too_many_requests/i.test(words)) return "rate-limit";
-  if (/invalid_request|invalid_argument|not_found|invalid_prompt/i.test(kind)) return "request";
-  return "server";
+  return /invalid_request|invalid_argument|not_found|invalid_prompt/i.test(kind) ? "request" : "server";
 }
 
 /**
@@ -263,23 +258,22 @@ export function sdkProblem(error: unknown, so: AnswerSoFar): ModelError {
   if (inner instanceof ModelError) return inner;
   if (inner instanceof BrokenAnswer) return brokenOff(so, inner.message);
   if (isWithoutReason(error)) return brokenOff(so);
-  const isThrown = error instanceof Error;
-  const says = problem.shown(isThrown ? messageOf(error) : maybeMessage(error) ?? JSON.stringify(error));
-  const status = fieldOf(error, "statusCode");
-  if (typeof status === "number" && status >= 400) {
-    return problem.error(`${FAILED} (${status}: ${says})`, { code: codeOf(status, says), status });
+  const name = error instanceof Error ? error.name : TOLD;
+  const says = problem.shown(name === TOLD ? maybeMessage(error) ?? JSON.stringify(error) : messageOf(error));
+  const status = Number(fieldOf(error, "statusCode") ?? 0);
+  if (name === TOLD || status >= 400) {
+    const kind = `${fieldOf(error, "type")} ${fieldOf(error, "code")}`;
+    const told = status >= 400 ? { status, kind } : { kind };
+    const what = `the provider ended its answer with an error (${status >= 400 ? `${status}: ` : ""}${says})`;
+    return problem.error(what, { ...told, code: codeOf(says, told) });
   }
-  if (isThrown && REQUEST_ERRORS.includes(error.name)) {
+  if (REQUEST_ERRORS.includes(name)) {
     return problem.error(`the request cannot be made: ${says}`, { code: "request" });
   }
-  if (isThrown) {
-    return problem.error(`it sent something that its protocol does not have: ${says}`, {
-      code: "answer",
-      hasBegun: so.characters > 0,
-    });
-  }
-  const kind = ["type", "code"].map((key) => fieldOf(error, key) ?? fieldOf(fieldOf(error, "error"), key));
-  return problem.error(`${FAILED} (${says})`, { code: codeOfStreamError(kind.join(" "), says) });
+  return problem.error(`it sent something that its protocol does not have: ${says}`, {
+    code: "answer",
+    hasBegun: so.characters > 0,
+  });
 }
 
 /** The SDK has not seen why the answer ended. */
@@ -294,7 +288,8 @@ export function brokenOff({ problem, characters }: AnswerSoFar, why?: string): M
   return problem.error(`the answer broke off after ${length}${reason}`, { code: "network", hasBegun: true });
 }
 
-const FAILED = "the provider ended its answer with an error";
+/** An error that the provider told in its stream. */
+const TOLD = "AI_StreamProviderError";
 const REQUEST_ERRORS = [
   "AI_UnsupportedFunctionalityError",
   "AI_InvalidPromptError",

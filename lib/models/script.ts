@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from "../core/core.ts";
 import { codeOf, shortened } from "./problem.ts";
-import type { ScriptReply } from "./script_file.ts";
+import type { ScriptReply } from "../parse/files/script.ts";
 
 /** A model that gives the replies of a script, in order, each once; the first unused one whose `when` fits. */
 export function scriptModel(
@@ -72,7 +72,7 @@ function errorOf(
   id: string,
 ): ModelError {
   return new ModelError(`${id}: ${message}${status === undefined ? "" : ` (${status})`}`, {
-    code: status === undefined ? "server" : codeOf(status, message),
+    code: status === undefined ? "server" : codeOf(message, { status }),
     status,
     retryAfterMs,
   });

@@ -12,7 +12,7 @@ import {
   type User,
 } from "../../core/core.ts";
 import { realPath } from "../../host/paths.ts";
-import { type ModelPort, portModel } from "../../models/port_model.ts";
+import { type ModelPort, portModel } from "./port_model.ts";
 import {
   NO_POLICY_FLAGS,
   parsePolicyFlags,

@@ -8,7 +8,7 @@ import {
   type ModelPart,
   type ModelRequest,
 } from "../../core/core.ts";
-import { portModel } from "../../models/port_model.ts";
+import { portModel } from "./port_model.ts";
 import type { AskedModel, ConversationModels } from "../../run/conversation/work.ts";
 import { shown } from "../../schema/issue.ts";
 

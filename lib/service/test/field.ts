@@ -11,7 +11,7 @@ import {
   textOf,
   toJson,
 } from "../../core/core.ts";
-import { readReply, type ReplyProblem, type ScriptReply } from "../../models/script_file.ts";
+import { readReply, type ScriptReply } from "../../parse/files/script.ts";
 import { parseYaml, type YamlDocument } from "../../parse/yaml/yaml.ts";
 import { textDiff } from "../../render/text_diff.ts";
 import { validateInput } from "../../schema/validate.ts";
@@ -224,10 +224,11 @@ export class TestField {
 
   /** The reply of a model; what is wrong with it is told at its place. */
   reply(): ScriptReply {
-    const problems: ReplyProblem[] = [];
-    const reply = readReply(this.value ?? null, problems);
-    for (const { path, message, what } of problems) this.below(path).problem(message, what);
-    return reply;
+    return readReply(this.value ?? null, (path, { message, at = "value" }) => {
+      const field = this.below(path);
+      if (typeof at === "string") field.problem(message, at);
+      else field.at(at.key).problem(message, "key");
+    });
   }
 }
 

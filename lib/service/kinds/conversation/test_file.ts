@@ -14,7 +14,7 @@ import {
   SourceError,
 } from "../../../core/core.ts";
 import { hostFiles } from "../../../host/files/files.ts";
-import { readReply, type ScriptReply } from "../../../models/script_file.ts";
+import { readReply, type ScriptReply } from "../../../parse/files/script.ts";
 import type { AgentFile, AgentStep } from "../../../parse/agent/agent.ts";
 import { readAgentFile } from "../../../parse/agent/read.ts";
 import { type AgentTree, agentTree } from "../../../parse/agent/tree.ts";
@@ -252,17 +252,17 @@ function isAsking(step: AgentStep | undefined): boolean {
 
 function replyOf(field: TestField, step: AgentStep | undefined): ScriptReply {
   const { value = null } = field;
-  if (typeof value === "string") return readReply({ text: value }, []);
+  if (typeof value === "string") return readReply({ text: value }, () => {});
   const keys = isRecord(value) ? Object.keys(value) : [];
   const isLong = keys.length > 0 && keys.every((key) => LONG_KEYS.includes(key));
   if (isLong && step !== undefined) refuseAmbiguous(field, step);
-  if (!isLong && (step === undefined || hasForm(step))) return readReply({ object: value }, []);
+  if (!isLong && (step === undefined || hasForm(step))) return readReply({ object: value }, () => {});
   if (!isLong && keys.length > 0) {
     for (const key of keys.filter((each) => !LONG_KEYS.includes(each))) {
       const hint = didYouMean(key, LONG_KEYS) || ` The keys here are ${LONG_KEYS.join(", ")}.`;
       field.at(key).problem(`Unknown key ${JSON.stringify(key)}.${hint}`, "key");
     }
-    return readReply({ text: "" }, []);
+    return readReply({ text: "" }, () => {});
   }
   const reply = field.reply();
   const { error } = reply;

@@ -13,8 +13,8 @@ import {
   shown,
   type ToolCall,
   type Usage,
-} from "../core/core.ts";
-import { codeOf, fieldOf, waitMs } from "./problem.ts";
+} from "../../core/core.ts";
+import { codeOf, fieldOf, waitMs } from "../../models/problem.ts";
 
 /** What a port is asked. */
 export interface PortRequest {
@@ -159,7 +159,7 @@ function problemOf(error: unknown, now: () => number): ModelError {
   const status = fieldOf(error, "status");
   if (typeof status === "number") {
     const retryAfterMs = waitMs(fieldOf(error, "retryAfter"), now());
-    return new ModelError(message, { code: codeOf(status, message), status, cause: error, retryAfterMs });
+    return new ModelError(message, { code: codeOf(message, { status }), status, cause: error, retryAfterMs });
   }
   const says = [fieldOf(error, "name"), fieldOf(error, "code"), fieldOf(fieldOf(error, "cause"), "code")];
   const isBroken = says.some((word) => BROKEN.test(String(word))) ||
