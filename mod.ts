@@ -165,8 +165,8 @@ export type { OpenCollectionOptions } from "./lib/service/program/collection.ts"
 export type { Collection, Passage } from "./lib/core/world.ts";
 export type { Embedder } from "./lib/core/model.ts";
 
-export { fakeModel } from "./lib/models/fake_model.ts";
-export type { FakeModel, FakeReply } from "./lib/models/fake_model.ts";
+export { fakeModel } from "./lib/core/fake_model.ts";
+export type { FakeModel, FakeReply } from "./lib/core/fake_model.ts";
 export { ModelError } from "./lib/core/model.ts";
 export type {
   FinishReason,

@@ -4,7 +4,6 @@ import { tcpConnect } from "../lib/host/http/dial.ts";
 import { withLeadingThoughts } from "../lib/models/leading_thoughts.ts";
 import { retrying } from "../lib/models/retrying.ts";
 import { retryAfterMs } from "../lib/models/problem.ts";
-import { findLocalServers } from "../lib/models/provider.ts";
 
 const busy = (retryAfterMs?: number) =>
   new ModelError("busy", { code: "rate-limit", ...(retryAfterMs !== undefined && { retryAfterMs }) });
@@ -188,17 +187,7 @@ Deno.test("models: Retry-After in its forms", () => {
   assert.deepEqual([wait({}), wait({ "retry-after": "soon" })], [undefined, undefined]);
 });
 
-Deno.test("models: local servers are found by a connection alone", async () => {
-  const asked: number[] = [];
-  const found = await findLocalServers({
-    connect: ({ hostname, port }) => {
-      asked.push(port);
-      assert.equal(hostname, "127.0.0.1");
-      return port === 1234 ? Promise.resolve() : Promise.reject(new Error("refused"));
-    },
-  });
-  assert.deepEqual(asked, [11434, 1234, 8080]);
-  assert.deepEqual(found, [{ port: 1234, name: "LM Studio", baseURL: "http://127.0.0.1:1234/v1" }]);
+Deno.test("models: whether a local server is there is told by a connection alone", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   await tcpConnect({ hostname: "127.0.0.1", port });

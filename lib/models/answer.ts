@@ -321,16 +321,10 @@ class AnswerThoughts {
 
 /** What of a request the package says that the model does not do. */
 function warningText(warning: CallWarning): string {
-  switch (warning.type) {
-    case "unsupported":
-      return `it does not support ${warning.feature}${warning.details ? `: ${warning.details}` : ""}`;
-    case "compatibility":
-      return `${warning.feature} means something else to it${warning.details ? `: ${warning.details}` : ""}`;
-    case "deprecated":
-      return `${warning.setting} is deprecated: ${warning.message}`;
-    case "other":
-      return warning.message;
-  }
+  if (warning.type === "other") return warning.message;
+  if (warning.type === "deprecated") return `${warning.setting} is deprecated: ${warning.message}`;
+  const what = warning.type === "unsupported" ? "is not supported" : "is done in another way";
+  return `${warning.feature} ${what}${warning.details ? `: ${warning.details}` : ""}`;
 }
 
 /** Tokens and cost of one call. The SDK writes 0 for what a provider does not tell, so that a 0 of a part is left out. */

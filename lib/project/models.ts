@@ -18,13 +18,7 @@ import { lookAt, realPath } from "../host/paths.ts";
 import { denoGrants, hostEnv, hostEnvProblem, wantedModel } from "../host/process.ts";
 import { tcpConnect } from "../host/http/dial.ts";
 import { type OpenModels, openModels, type OpenModelsOptions } from "../models/open_models.ts";
-import {
-  findLocalServers,
-  maybeProvider,
-  meantModel,
-  PROVIDER_KINDS,
-  providerHosts,
-} from "../models/provider.ts";
+import { maybeProvider, meantModel, PROVIDER_KINDS, providerHosts } from "../models/provider.ts";
 import { didYouMean } from "../parse/document/near.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
@@ -99,19 +93,22 @@ function hasModel(models: OpenModels): boolean {
   return chosen !== undefined || providers.some(({ hasKey }) => hasKey);
 }
 
+/** What usually listens where, on this machine. */
+const LOCAL_SERVERS = [[11434, "Ollama"], [1234, "LM Studio"], [8080, "llama.cpp"]] as const;
+
+/** Which of the usual local model servers listen on this machine. Nothing is sent: a connection is opened and closed. */
 async function localChoices(): Promise<string> {
-  const servers = await findLocalServers({
-    connect(target) {
-      const isGranted = denoGrants({ name: "net", host: `${target.hostname}:${target.port}` });
-      return isGranted ? tcpConnect(target) : Promise.reject(new Error("Deno may not connect"));
-    },
-  });
-  return servers.map(({ port, name, baseURL }) => {
+  const texts = await Promise.all(LOCAL_SERVERS.map(async ([port, name]) => {
+    const target = { hostname: "127.0.0.1", port };
+    const isThere = denoGrants({ name: "net", host: `${target.hostname}:${port}` }) &&
+      await tcpConnect(target).then(() => true, () => false);
+    if (!isThere) return "";
     const key = name.toLowerCase().replace(/\W+/g, "");
     return `\nA server answers on 127.0.0.1:${port}, where ${name} usually is. To use it, put this into orrery.yaml or ` +
       `~/.config/orrery/config.yaml, and name one of its models: --model ${key}/MODEL\n` +
-      `  models: { providers: { ${key}: { type: openai-compatible, baseURL: "${baseURL}" } } }`;
-  }).join("");
+      `  models: { providers: { ${key}: { type: openai-compatible, baseURL: "http://127.0.0.1:${port}/v1" } } }`;
+  }));
+  return texts.join("");
 }
 
 /** Finds each model once, since a script goes on where it was. Without a name it is that of the variable or of the settings. */

@@ -127,7 +127,6 @@ export const TAKEN_FROM_BENEATH: Readonly<Record<string, readonly string[]>> = {
     "lib/catalog/catalog.ts",
     "lib/run/turn/answer_contract.ts",
     "lib/run/tactic/tactic.ts",
-    "lib/models/fake_model.ts",
     "lib/journal/memory_journal.ts",
     "lib/run/agent/call_state.ts",
     // Engines, which a program gives all that they meet: they open nothing.

@@ -2,7 +2,7 @@
 
 import { openModels } from "../../lib/models/open_models.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import { fakeModel } from "../../lib/models/fake_model.ts";
+import { fakeModel } from "../../lib/core/fake_model.ts";
 import { ask } from "../../lib/run/dialog/dialog.ts";
 import { createCatalog } from "../../mod.ts";
 import { median } from "./_median.ts";

@@ -1,4 +1,4 @@
-import { type Model, ModelError, type ModelPart, type ModelRequest } from "../core/core.ts";
+import { type Model, ModelError, type ModelPart, type ModelRequest } from "./model.ts";
 
 /** A reply of a fake model: a text, the parts of an answer (a `finish` is added when there is none), or what goes wrong. */
 export type FakeReply = string | readonly ModelPart[] | Error;
