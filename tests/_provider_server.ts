@@ -26,6 +26,8 @@ export interface StreamedReply extends WireAnswer {
   readonly chunkBytes?: number;
   /** Before each chunk. */
   readonly delayMs?: number;
+  /** Instead of the events of the answer: these. */
+  readonly events?: readonly string[];
   /** A comment before each event, as proxies send them. */
   readonly keepAlive?: boolean;
   /** The connection breaks after this many bytes. */
@@ -201,11 +203,13 @@ function streamOf(reply: StreamedReply, { format, signal }: ResponseOptions): Re
 }
 
 function chunksOf(
-  { chunkBytes, keepAlive = false, ...answer }: StreamedReply,
+  { chunkBytes, keepAlive = false, events: written, ...answer }: StreamedReply,
   format: WireFormat,
 ): Uint8Array[] {
   const encoder = new TextEncoder();
-  const events = wireEvents(format, answer).map((event) => keepAlive ? `: keep-alive\n\n${event}` : event);
+  const events = (written ?? wireEvents(format, answer)).map((event) =>
+    keepAlive ? `: keep-alive\n\n${event}` : event
+  );
   if (chunkBytes === undefined) return events.map((event) => encoder.encode(event));
   const bytes = encoder.encode(events.join(""));
   const count = Math.ceil(bytes.length / chunkBytes);

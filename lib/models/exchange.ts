@@ -202,7 +202,7 @@ function exchange(options: ExchangeOptions): Exchange {
     if (!response.ok) {
       throw refusal({ status, body: await textOf(reader), retryAfterMs: retryAfterMs(headers) }, problem);
     }
-    const first = await reader?.read();
+    const first = await reader?.read().catch(() => undefined);
     if (reader === undefined || first === undefined || first.done) {
       throw problem.error("the connection was closed before an answer came", { code: "network" });
     }

@@ -226,7 +226,11 @@ export function networkReason(error: unknown, { shown }: ProviderProblem): strin
   if (/certificate|tls handshake|InvalidCertificate/i.test(text)) {
     return `its certificate is not accepted (${shown(text)})`;
   }
-  if (/reset|closed before|connection closed|broken pipe|unexpected e(nd|of)|incomplete/i.test(text)) {
+  if (
+    /reset|closed before|connection closed|broken pipe|unexpected e(nd|of)|incomplete|reading a body/i.test(
+      text,
+    )
+  ) {
     return "the connection was closed";
   }
   return shown(text);
