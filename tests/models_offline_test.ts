@@ -272,3 +272,20 @@ Deno.test("script/FILE: a thought is no part of what ask, prompts, documents and
   assert.equal(await said("run", "a.md", "--model", "script/call.yml"), "# LLM response block\nShall I?");
   assert.equal(await said("run", "a.agent.yml", "--model", "script/call.yml"), "Shall I?");
 });
+
+Deno.test("script/FILE: is found in the project's root from a folder where nothing may be read", async () => {
+  const clerk = "- text: Hello\n  repeat: true\n";
+  await using project = await testProject({
+    "p/orrery.yaml": "models: { default: script/clerk.yml }\n",
+    "p/clerk.yml": clerk,
+    "p/a.md": "# A\n\n@llm\nprompt: Hi\n",
+  });
+  const outside = (...args: readonly string[]) => project.run(args);
+  assert.match((await outside("check", "p")).stderr, /, 0 errors, 0 warnings$/m);
+  const ran = await outside("run", "p/a.md", "--ephemeral", "-q");
+  assert.deepEqual([ran.code, ran.stderr], [0, ""], ran.stderr);
+  assert.match(ran.stdout, /Hello/);
+  const refused = await outside("run", "p/a.md", "--ephemeral", "-q", "-m", "script/gone.yml");
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /gone\.yml/);
+});

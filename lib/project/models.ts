@@ -59,20 +59,21 @@ interface NearOptions {
   readonly check: Policy["check"];
 }
 
-async function readNear(
-  path: string,
-  { folders: [first = "", ...folders], check }: NearOptions,
-): Promise<string> {
-  try {
-    check({ kind: "read", value: realPath(resolve(first, path)) });
-    return await hostFiles({ root: first }).readText(path);
-  } catch (error) {
-    if (error instanceof PermissionRefused) {
-      throw new FileError(error.message, { path, code: "denied", cause: error });
+/** A file of the first folder that has it and where it may be read. @throws a refusal rather than that it is not there */
+async function readNear(path: string, { folders, check }: NearOptions): Promise<string> {
+  let wrong: unknown;
+  for (const folder of folders) {
+    try {
+      check({ kind: "read", value: realPath(resolve(folder, path)) });
+      return await hostFiles({ root: folder }).readText(path);
+    } catch (error) {
+      const isRefused = error instanceof PermissionRefused;
+      if (!isRefused && !(error instanceof FileError && error.code === "not-found")) throw error;
+      const told = isRefused ? new FileError(error.message, { path, code: "denied", cause: error }) : error;
+      if (isRefused || wrong === undefined) wrong = told;
     }
-    if (folders.length === 0 || !(error instanceof FileError) || error.code !== "not-found") throw error;
-    return await readNear(path, { folders, check }).catch(() => Promise.reject(error));
   }
+  throw wrong;
 }
 
 /** The model of a dialog. @throws {ModelError} that says what to do, and which local servers there are to choose from */
