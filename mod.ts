@@ -178,6 +178,7 @@ export type {
   Usage,
 } from "./lib/core/model.ts";
 export type { ContentPart, Message, Reasoning, ToolCall } from "./lib/core/model.ts";
+export type { MediaNote, MediaPart, Words } from "./lib/core/media.ts";
 export type { Effort } from "./lib/core/model_settings.ts";
 
 export { memoryJournal } from "./lib/journal/memory_journal.ts";

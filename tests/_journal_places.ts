@@ -112,6 +112,7 @@ function reopened(open: () => Journal): Journal {
     read: (id) => once((journal) => journal.read(id)),
     events: (id, range) => once((journal) => journal.events(id, range)),
     conversation: (id, messages) => once((journal) => journal.conversation(id, messages)),
+    outcome: (id, key) => once((journal) => journal.outcome(id, key)),
     fork: (id, options) => once((journal) => journal.fork(id, options)),
     branch: (id, options) => once((journal) => journal.branch(id, options)),
     slots: (scope) => once((journal) => journal.slots(scope)),

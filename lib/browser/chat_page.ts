@@ -20,6 +20,8 @@ interface Said {
   readonly n: number;
   readonly role: string;
   readonly text: string;
+  /** Names of what was shown with it. */
+  readonly files: readonly string[];
   /** Its turn has not ended: it has no place in the log yet. */
   readonly isSent: boolean;
 }
@@ -46,9 +48,9 @@ class ChatLog {
   }
 
   /** Shown at once; the server's own list takes its place. */
-  send(text: string): void {
+  send(text: string, files: readonly string[]): void {
     this.#pending?.remove();
-    this.#pending = bubble({ role: "user", text });
+    this.#pending = bubble({ role: "user", text, files });
     this.#root.append(this.#pending);
     this.#root.scrollTop = this.#root.scrollHeight;
   }
@@ -69,10 +71,12 @@ class ChatLog {
       ? ""
       : maybeFind(".chat-text", HTMLElement, this.#pending)?.textContent;
     const listed = messages.filter(({ isSent }) => !isSent);
-    const isListed = listed.some(({ n, role, text }) => role === "user" && text === sent && !this.#has(n));
+    const isListed = listed.some(({ n, role, text }) =>
+      role === "user" && text.startsWith(sent ?? "") && !this.#has(n) // files of text stand behind it
+    );
     if (isListed || !isUnfinished) this.takeBack();
     const open = messages.find(({ isSent }) => isSent);
-    if (open !== undefined && this.#pending === undefined) this.send(open.text);
+    if (open !== undefined && this.#pending === undefined) this.send(open.text, open.files);
     for (const message of listed) {
       if (this.#has(message.n)) continue;
       const item = bubble(message);
@@ -91,7 +95,12 @@ class ChatLog {
 
 /** As the server makes them. */
 function bubble(
-  { n, role, text }: { readonly n?: number; readonly role: string; readonly text: string | Text },
+  { n, role, text, files = [] }: {
+    readonly n?: number;
+    readonly role: string;
+    readonly text: string | Text;
+    readonly files?: readonly string[];
+  },
 ): HTMLElement {
   const who = role === "user" ? "You" : "Agent";
   return el(
@@ -99,6 +108,7 @@ function bubble(
     { class: "chat-message", "data-role": role === "user" ? "user" : "agent", "data-n": n },
     el("span", { class: "chat-who" }, who),
     el("div", { class: "chat-text" }, text),
+    files.length > 0 && el("span", { class: "chat-files soft small" }, files.join(", ")),
   );
 }
 
@@ -108,6 +118,7 @@ class ChatPage {
   readonly #log: ChatLog;
   readonly #form: HTMLFormElement;
   readonly #field: HTMLTextAreaElement;
+  readonly #files: HTMLInputElement;
   readonly #feed: RunFeed;
   readonly #rows: RowView | undefined;
   #isBusy = false;
@@ -119,6 +130,7 @@ class ChatPage {
     readonly log: HTMLElement;
     readonly form: HTMLFormElement;
     readonly field: HTMLTextAreaElement;
+    readonly files: HTMLInputElement;
   }) {
     this.#id = root.dataset.chatPage ?? "";
     this.#path = `/v1/conversations/${encodeURIComponent(this.#id)}`;
@@ -131,6 +143,7 @@ class ChatPage {
     this.#log = new ChatLog(parts.log);
     this.#form = parts.form;
     this.#field = parts.field;
+    this.#files = parts.files;
     const rows = maybeFind("[data-chat-rows]");
     this.#rows = rows && new RowView(rows);
     this.#isBusy = root.dataset.chatStatus === "running";
@@ -146,6 +159,9 @@ class ChatPage {
       event.preventDefault();
       void this.#say();
     });
+    this.#form.addEventListener("paste", (event) => this.#take(event, event.clipboardData));
+    this.#form.addEventListener("dragover", (event) => event.preventDefault());
+    this.#form.addEventListener("drop", (event) => this.#take(event, event.dataTransfer));
     for (const button of findAll("button[data-chat-do]", HTMLButtonElement)) {
       button.addEventListener("click", () => void this.#do(button.dataset.chatDo ?? ""));
     }
@@ -154,19 +170,28 @@ class ChatPage {
     if (matchMedia("(hover: hover)").matches) this.#field.focus(); // a keyboard on the glass would cover half the page
   }
 
+  /** Files that are pasted or dropped are chosen. */
+  #take(event: Event, transfer: DataTransfer | null): void {
+    if (transfer === null || transfer.files.length === 0) return;
+    event.preventDefault();
+    this.#files.files = transfer.files;
+  }
+
   async #say(): Promise<void> {
     const text = this.#field.value.trim();
-    if (text === "" || this.#isBusy) return;
+    const chosen = [...this.#files.files ?? []];
+    if ((text === "" && chosen.length === 0) || this.#isBusy) return;
     this.#field.value = "";
-    this.#log.send(text);
-    const answer = await this.#turn("messages", { text });
-    if (answer.ok) return;
+    this.#log.send(text, chosen.map(({ name }) => name));
+    const files = chosen.length === 0 ? undefined : Promise.all(chosen.map(fileJson));
+    const answer = await this.#turn("messages", async () => ({ text, files: await files }));
+    if (answer.ok) return void (this.#files.value = "");
     this.#log.takeBack();
     if (this.#field.value === "") this.#field.value = text;
   }
 
   async #do(what: string): Promise<void> {
-    if (what === "retry") await this.#turn("retry", {});
+    if (what === "retry") await this.#turn("retry", () => Promise.resolve({}));
     else if (what === "cancel") {
       tell(await postJson(`/v1/runs/${encodeURIComponent(this.#feed.state.run ?? this.#id)}/cancel`, {}));
     } else if (what === "back") await this.#back();
@@ -180,10 +205,10 @@ class ChatPage {
     } else tell(answer);
   }
 
-  async #turn(what: "messages" | "retry", body: unknown): Promise<ServerAnswer> {
+  async #turn(what: "messages" | "retry", body: () => Promise<unknown>): Promise<ServerAnswer> {
     this.#isOwnTurn = true;
     this.#busy(true);
-    const answer = await postJson(`${this.#path}/${what}`, body);
+    const answer = await body().then((json) => postJson(`${this.#path}/${what}`, json), unreadable);
     this.#isOwnTurn = false;
     this.#busy(false);
     if (answer.ok) {
@@ -247,6 +272,20 @@ class ChatPage {
   }
 }
 
+/** A file as the server takes it. */
+async function fileJson(file: File): Promise<{ readonly name: string; readonly data: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const reader = new FileReader();
+  reader.onload = () => resolve(String(reader.result)); // data:TYPE;base64,DATA
+  reader.onerror = () => reject(new Error(`${file.name} cannot be read: ${reader.error?.message}`));
+  reader.readAsDataURL(file);
+  return { name: file.name, data: (await promise).replace(/^[^,]*,?/, "") };
+}
+
+function unreadable(error: Error): ServerAnswer {
+  return { ok: false, status: 0, code: "file", problem: error.message, value: {} };
+}
+
 /** What can be said and done depends on how it stands. */
 function showState(status: string, word: string = status): void {
   showStatus(word);
@@ -263,9 +302,11 @@ function saidIn(messages: unknown): readonly Said[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message: unknown) => {
     if (!isRecord(message)) return [];
-    const { n, role, text, answered } = message;
+    const { n, role, text, answered, media } = message;
+    const files = (Array.isArray(media) ? media : []).filter(isRecord)
+      .map(({ name, mediaType }) => String(name ?? mediaType));
     return typeof n === "number" && typeof role === "string" && typeof text === "string"
-      ? [{ n, role, text, isSent: answered === false }]
+      ? [{ n, role, text, files, isSent: answered === false }]
       : [];
   });
 }
@@ -274,6 +315,9 @@ const root = maybeFind("[data-chat-page]");
 const log = maybeFind("[data-chat-log]");
 const form = maybeFind("[data-chat-form]", HTMLFormElement);
 const field = maybeFind("[data-chat-form] textarea", HTMLTextAreaElement);
-if (root !== undefined && log !== undefined && form !== undefined && field !== undefined) {
-  new ChatPage(root, { log, form, field }).start();
+const files = maybeFind("[data-chat-form] [type=file]", HTMLInputElement);
+if (
+  root !== undefined && log !== undefined && form !== undefined && field !== undefined && files !== undefined
+) {
+  new ChatPage(root, { log, form, field, files }).start();
 }

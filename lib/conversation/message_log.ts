@@ -1,5 +1,5 @@
 // A log may be long, and most of what looks at it looks at its end: a conversation of thousands of turns answers as fast as a short one.
-import type { LogEntry, Message } from "../core/core.ts";
+import { type LogEntry, mediaFrom, type Message, wordsWith } from "../core/core.ts";
 import type { MemorySelection } from "../parse/agent/agent.ts";
 
 /** Messages by their place, from 0. A list is one. */
@@ -112,8 +112,10 @@ export function selectMemory(log: Messages, options: MemoryOptions): readonly Lo
 }
 
 /** As a model is told. */
-export function memoryMessage({ who, text }: LogEntry): Message {
-  return { role: who, content: text };
+export function memoryMessage({ who, text, media }: LogEntry): Message {
+  return who === "user"
+    ? { role: who, content: wordsWith(text, mediaFrom(media)) }
+    : { role: who, content: text };
 }
 
 function takerOf(

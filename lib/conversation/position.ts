@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../core/core.ts";
+import type { Json, JsonObject, Words } from "../core/core.ts";
 import type { StepFlow } from "../parse/agent/agent.ts";
 import { gotoProblem } from "../parse/agent/tree.ts";
 import type { BranchWrite } from "./slots.ts";
@@ -86,7 +86,7 @@ export interface ConversationState {
   /** Of `failed`. */
   readonly error?: string;
   /** What was said at the start, when it failed before a step took it: the first hold does. */
-  readonly waiting?: string;
+  readonly waiting?: Words;
 }
 
 /** A state as a checkpoint has it: nobody else writes there. */

@@ -2,6 +2,7 @@
 // an outcome can run before its commit.
 import type { RunEvent, StepError, StepKind } from "./event.ts";
 import type { Json } from "./json.ts";
+import type { MediaNote, MediaPart } from "./media.ts";
 import type { Usage } from "./model.ts";
 
 /** Where a run is. `running` with a dead owner may be resumed, as may `held` and `stopped`. */
@@ -244,6 +245,8 @@ export interface Journal {
    * @param messages which of them the record has. Default: all
    */
   conversation(id: string, messages?: MessageRange): ConversationRecord;
+  /** What came of a step that has ended. Nothing is owned or changed. */
+  outcome(id: string, key: string): StepOutcome | undefined;
   /**
    * A new run, `stopped`, that has the steps which had ended when the step `from` began, and the events told till then; gives its id.
    *
@@ -392,6 +395,8 @@ export interface LogEntry {
   readonly text: string;
   /** Of the assistant: the step that said it. Of the user: the step or steps that it answers. */
   readonly steps: readonly string[];
+  /** What was shown with it. A store names it alone: what began the turn has it whole. */
+  readonly media?: readonly (MediaPart | MediaNote)[];
 }
 
 /** Whose slots: with a session those of the session, with a module alone those of the module, else the user's own (`global`). */

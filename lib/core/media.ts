@@ -7,6 +7,14 @@ import { sha256 } from "./sha256.ts";
 /** A picture, a paper or the like. */
 export type MediaPart = Extract<ContentPart, { readonly type: "media" }>;
 
+/** The same without its bytes, as a journal keeps it where they stand elsewhere. */
+export interface MediaNote extends Omit<MediaPart, "data"> {
+  /** Bytes. */
+  readonly size: number;
+  /** Of its base64. */
+  readonly sha256: string;
+}
+
 /** What somebody says: text, or text with media behind it. */
 export type Words = string | readonly ContentPart[];
 
@@ -68,6 +76,19 @@ export function shownFile(
   return { part: { type: "text", text: markedText(text, name) } };
 }
 
+/** The same of base64. */
+export function shownBase64(
+  data: string,
+  about: Parameters<typeof shownFile>[1],
+): ReturnType<typeof shownFile> {
+  try {
+    return shownFile(Uint8Array.fromBase64(data), about);
+  } catch (error) {
+    if (error instanceof SyntaxError) return { problem: "is no base64" };
+    throw error;
+  }
+}
+
 /** Undefined for what is none. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
@@ -108,6 +129,13 @@ export function splitWords(words: Words): { readonly text: string; readonly medi
   if (typeof words === "string") return { text: words, media: [] };
   const text = words.map((part) => part.type === "text" ? part.text : "").join("");
   return { text, media: words.filter((part) => part.type === "media") };
+}
+
+/** Words that were kept; undefined for what is none. */
+export function wordsFrom(kept: unknown): Words | undefined {
+  if (typeof kept === "string") return kept;
+  if (!Array.isArray(kept)) return undefined;
+  return kept.filter((part) => isMedia(part) || isRecord(part) && part.type === "text");
 }
 
 /** Media that were kept; what is none is left out. */
@@ -158,15 +186,18 @@ export function withoutMedia(value: unknown): unknown {
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   if (!isRecord(value)) return value;
-  if (isMedia(value)) {
-    const { data, ...about } = value;
-    return { ...about, size: sizeOf(data), sha256: sha256(data) };
-  }
+  if (isMedia(value)) return noteOf(value);
   const entries = Object.entries(value).map(([key, each]) => [key, withoutMedia(each)] as const);
   return entries.every(([key, each]) => each === value[key]) ? value : Object.fromEntries(entries);
 }
 
-/** Bytes of what is base64. */
-export function sizeOf(data: string): number {
-  return Math.floor(data.replace(/=+$/, "").length * 3 / 4);
+const notes = new WeakMap<MediaPart, MediaNote>();
+
+/** What is kept of it elsewhere; it is hashed once. */
+export function noteOf(part: MediaPart): MediaNote {
+  const { data, ...about } = part;
+  const note = notes.get(part) ??
+    { ...about, size: Math.floor(data.replace(/=+$/, "").length * 3 / 4), sha256: sha256(data) };
+  notes.set(part, note);
+  return note;
 }

@@ -14,6 +14,7 @@ import {
   type RunSummary,
   type RunTrace,
   type SlotScope,
+  type StepOutcome,
   turnKey,
   withoutMedia,
 } from "../core/core.ts";
@@ -37,6 +38,7 @@ import {
   type OpenRunOptions,
   type OwnedRow,
   parsed,
+  parsedOutcome,
   stepPieces,
   stepRecord,
   takenError,
@@ -172,6 +174,11 @@ export function journalOver(store: JournalStore, options: JournalOptions = {}): 
     });
   }
 
+  function outcome(id: string, key: string): StepOutcome | undefined {
+    const text = store.look(() => store.step(findRun(store, id).id, mask(key)))?.outcome;
+    return text === undefined ? undefined : parsedOutcome(text);
+  }
+
   function fork(id: string, { from }: { readonly from: string }): string {
     return copy(id, (copy) => forkRun(store, mask(from), copy));
   }
@@ -268,6 +275,7 @@ export function journalOver(store: JournalStore, options: JournalOptions = {}): 
     read,
     events,
     conversation,
+    outcome,
     fork,
     branch,
     slots,

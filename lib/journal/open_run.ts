@@ -495,6 +495,6 @@ export function parsed(text: string): Json {
 }
 
 /** The same for an outcome. */
-function parsedOutcome(text: string): StepOutcome {
+export function parsedOutcome(text: string): StepOutcome {
   return JSON.parse(text);
 }

@@ -8,6 +8,7 @@ import {
   type RunEvent,
   type SlotScope,
   type Usage,
+  withoutMedia,
 } from "../core/core.ts";
 import type { CheckpointMark, CheckpointRow, JournalSettings, JournalStore, SlotRow } from "./store.ts";
 
@@ -74,11 +75,12 @@ export function runConversation(options: RunConversationOptions): RunConversatio
     assertNext(messages, messageCount + waiting.reduce((sum, { messages }) => sum + messages.length, 0));
     waiting.push({
       state: JSON.stringify(mask(state)),
-      messages: messages.map(({ n, who, text, steps }) => ({
+      messages: messages.map(({ n, who, text, steps, media }) => ({
         n,
         who,
         text: mask(text),
         steps: mask([...steps]),
+        ...(media !== undefined && { media: mask(withoutMedia(media)) }),
       })),
       slots: slots.map(({ name, value, ...scope }) => ({
         scope: scopeText(scope, mask),

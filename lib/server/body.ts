@@ -2,7 +2,7 @@
 
 import { type JsonSchema, messageOf, parseJson, whenAborted } from "../core/core.ts";
 import { quietTimer } from "../host/process.ts";
-import { CLOSE, MAX_BODY_BYTES, TOO_LARGE } from "./guard.ts";
+import { CLOSE, MAX_BODY_BYTES, tooLarge } from "./guard.ts";
 import { HttpProblem, invalid } from "./problem.ts";
 
 /** How long a body may take. */
@@ -30,18 +30,18 @@ const MAX_VALUES = 200_000;
 const MAX_FIELDS = 1_000;
 
 /** The body as a text. @throws {HttpProblem} 400 `utf-8`, 408 `slow`, 413 `too-large` */
-async function readText(request: Request): Promise<string> {
+async function readText(request: Request, maxBytes = MAX_BODY_BYTES): Promise<string> {
   const isSmall = Number(request.headers.get("content-length") ?? Infinity) <= SMALL_BYTES;
   const wholeMs = isSmall ? PIECE_MS : WHOLE_MS;
-  const limits = { pieceMs: PIECE_MS, wholeMs, maxBytes: MAX_BODY_BYTES };
+  const limits = { pieceMs: PIECE_MS, wholeMs, maxBytes };
   let whole = "";
   for await (const text of textPieces(request, limits)) whole += text;
   return whole;
 }
 
 /** The body as JSON; an empty one is an empty object. @throws {HttpProblem} 400 `json` too */
-export async function readJson(request: Request): Promise<unknown> {
-  const text = await readText(request);
+export async function readJson(request: Request, maxBytes?: number): Promise<unknown> {
+  const text = await readText(request, maxBytes);
   if (text === "") return {};
   if (text.length > 2 * MAX_LEVELS) refuseCostly(text);
   try {
@@ -108,7 +108,9 @@ async function* textPieces(request: Request, limits: BodyLimits): AsyncGenerator
       if (read === undefined) return; // left
       isWhole = read.done;
       size += read.value?.length ?? 0;
-      if (size > maxBytes) throw new HttpProblem(413, "too-large", TOO_LARGE.detail, { headers: CLOSE });
+      if (size > maxBytes) {
+        throw new HttpProblem(413, "too-large", tooLarge(maxBytes).detail, { headers: CLOSE });
+      }
       const text = textOf(decoder, read.value, isWhole);
       if (text !== "") yield text;
     }

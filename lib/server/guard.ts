@@ -18,6 +18,8 @@ export interface RequestHead {
 export interface RouteRule {
   readonly access: Access;
   readonly accepts?: Accepts;
+  /** Of its body. */
+  readonly maxBytes?: number;
   readonly tellProblem?: TellProblem;
 }
 
@@ -39,8 +41,10 @@ export type Verdict<Rule extends RouteRule> =
   | { readonly caller: Caller; readonly rule: Rule | undefined }
   | { readonly refusal: ProblemDetails; readonly rule: Pick<RouteRule, "tellProblem"> | undefined };
 
-/** The largest body there may be, in bytes; a text of calls has no bound. */
+/** The largest body there may be where a route says nothing else, in bytes; a text of calls has no bound. */
 export const MAX_BODY_BYTES = 10 * 2 ** 20;
+/** The same where a file may be in it, in base64. */
+export const MAX_FILE_BODY_BYTES = 30 * 2 ** 20;
 
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE"];
 const ALLOW = METHODS.join(", ");
@@ -177,7 +181,7 @@ export const BODY_TYPES: { readonly [accepts in Accepts]: readonly [string, ...s
 
 function wrongBody(
   headers: RequestHead["headers"],
-  { caller, origin, rule: { accepts = "json" } }: {
+  { caller, origin, rule: { accepts = "json", maxBytes = MAX_BODY_BYTES } }: {
     readonly caller: Caller;
     readonly origin: string | null;
     readonly rule: RouteRule;
@@ -220,7 +224,7 @@ function wrongBody(
   if (!/^\d{1,15}$/.test(length)) {
     return refusalOf(400, "length", `found Content-Length ${shown(length)}, expected a number`, CLOSE);
   }
-  return accepts === "calls" || Number(length) <= MAX_BODY_BYTES ? undefined : TOO_LARGE;
+  return accepts === "calls" || Number(length) <= maxBytes ? undefined : tooLarge(maxBytes);
 }
 
 /** For an answer whose request is not read to its end. */
@@ -235,13 +239,15 @@ function refusalOf(
   return { status, code, detail, headers };
 }
 
-/** The body is larger than any may be. */
-export const TOO_LARGE: ProblemDetails = refusalOf(
-  413,
-  "too-large",
-  `found a body of more than ${MAX_BODY_BYTES} bytes, expected at most that`,
-  CLOSE,
-);
+/** The body is larger than it may be. */
+export function tooLarge(maxBytes: number): ProblemDetails {
+  return refusalOf(
+    413,
+    "too-large",
+    `found a body of more than ${maxBytes} bytes, expected at most that`,
+    CLOSE,
+  );
+}
 
 /** As much of a header as an error may show. */
 function shown(value: string | null): string {

@@ -71,6 +71,8 @@ export interface Route {
   readonly access: Access;
   /** Default `json`. */
   readonly accepts?: Accepts;
+  /** Of a body of JSON. Default 10 MiB. */
+  readonly maxBytes?: number;
   /** How it tells problems, those that come before it included. Default: `application/problem+json`. */
   readonly tellProblem?: TellProblem;
   // A method, so that a handler may take the narrower types that its own schemas have checked.

@@ -192,7 +192,7 @@ async function answer(route: FoundRoute, { tell, ...means }: Means): Promise<Res
     if (settings.stopping.aborted) {
       throw new HttpProblem(503, "stopping", "the server is about to end: start it again");
     }
-    const { method, accepts = "json", params = NOTHING, query = NOTHING, body = NOTHING } = route;
+    const { method, accepts = "json", maxBytes, params = NOTHING, query = NOTHING, body = NOTHING } = route;
     const parts = Object.entries(route.parts).map(([name, part]) => [name, decodeURIComponent(part)]);
     return await route.handle({
       ...means,
@@ -203,7 +203,7 @@ async function answer(route: FoundRoute, { tell, ...means }: Means): Promise<Res
         : await checkedTexts(query, queryOf(request.url), "the query"),
       body: method === "GET" || accepts === "calls" ? {} : await checked(
         body,
-        await (accepts === "form" ? readForm : readJson)(request, body),
+        await (accepts === "form" ? readForm(request, body) : readJson(request, maxBytes)),
         "the body",
       ),
       text: (gone) => readPieces(request, gone),

@@ -5,6 +5,7 @@ import type {
   Effort,
   Json,
   JsonObject,
+  MediaNote,
   Message,
   MessageRange,
   Model,
@@ -12,6 +13,7 @@ import type {
   RunStatus,
   RunTrace,
   Usage,
+  Words,
 } from "../core/core.ts";
 import type { MergeMode } from "../parse/document/operation.ts";
 import type { Budget } from "../run/budget.ts";
@@ -208,7 +210,7 @@ export interface BeginTalk extends RunWishes {
   readonly user?: string;
   readonly module?: string;
   readonly session?: string;
-  readonly message?: string;
+  readonly message?: Words;
 }
 
 /** A conversation as it stands between turns. */
@@ -223,6 +225,8 @@ export interface TalkState {
     readonly n: number;
     readonly role: "user" | "assistant";
     readonly text: string;
+    /** What was shown with it. */
+    readonly media?: readonly MediaNote[];
     /** Of what the person said last, while its turn goes on or has been interrupted: `n` is the place that is free then. */
     readonly answered?: false;
   }[];
@@ -243,7 +247,7 @@ export interface TalkHandle {
   /** All that is kept of it, as `orrery show conversation --json` has it. */
   exported(): Promise<JsonObject>;
   /** The turn that the message begins. @throws {ServiceError} `busy`, `ended` */
-  say(text: string): Promise<RunHandle>;
+  say(words: Words): Promise<RunHandle>;
   /** Tries the turn that failed again. */
   retry(): Promise<RunHandle>;
   /** Takes back so many turns. */

@@ -1,6 +1,7 @@
 // A conversation with an agent in a browser: begun, had over several turns, stopped, taken up again.
 
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { type OpenPage, type PageTest, pageTest } from "./_browser.ts";
 import { everyLook, stands } from "./_runs.ts";
 import { HOSTILE, VIEW_FILES } from "./_views_project.ts";
@@ -35,6 +36,7 @@ pageTest("chat: a conversation with an agent", { files: VIEW_FILES }, async (tes
   await test.step("a turn is stopped, and tried again", () => stopped(test));
   await test.step("a page that is opened while a turn goes on shows its end", () => joined(test));
   await test.step("the last turn is taken back", () => takenBack(test));
+  await test.step("files are chosen, dropped and shown", () => files(test));
 });
 
 async function turns(test: PageTest): Promise<void> {
@@ -143,4 +145,45 @@ async function takenBack(test: PageTest): Promise<void> {
   await page.waitForURL((url) => url.pathname !== path);
   await stands(tab, "waits for you");
   assert.deepEqual(await log(tab), ["agent: Who are you?"]);
+}
+
+async function files(test: PageTest): Promise<void> {
+  await using tab = await test.open("/");
+  const { page } = tab;
+  await begun(test, tab);
+  const picture = Buffer.from("iVBORw0KGgo=", "base64");
+  await page.setInputFiles("[type=file]", [
+    { name: "dot.png", mimeType: "image/png", buffer: picture },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("It is Ada.") },
+  ]);
+  await tab.picture("light_chat_files");
+  await page.fill("#say", "Who is it?");
+  await page.keyboard.press("Enter");
+  await stands(tab, "waits for you");
+  const said = 'user: Who is it?\n\n<file name="notes.txt">\nIt is Ada.\n</file>';
+  for (const isNew of [false, true]) {
+    if (isNew) await page.reload();
+    await stands(tab, "waits for you");
+    assert.equal((await log(tab))[1], said);
+    assert.equal(await page.textContent(".chat-files"), "dot.png");
+  }
+  await tab.accessible();
+  await tab.picture("light_chat_with_files");
+  assert.equal(await page.inputValue("[type=file]"), "");
+  // A file that is dropped is chosen.
+  const transfer = await page.evaluateHandle(
+    "(() => { const dropped = new DataTransfer(); dropped.items.add(new File([new Uint8Array([80, 75, 3, 4, 0])], 'x.zip')); return dropped; })()",
+  );
+  await page.dispatchEvent("[data-chat-form]", "drop", { dataTransfer: transfer });
+  await page.fill("#say", "And this?");
+  tab.expectError(/400/);
+  await page.click("button:text-is('Send')");
+  await page.locator("[data-run-problem]:not([hidden])").waitFor();
+  assert.match(
+    await page.textContent("[data-run-problem]") ?? "",
+    /"x\.zip" is neither text in UTF-8 nor png/,
+  );
+  assert.equal(await page.inputValue("#say"), "And this?");
+  assert.match(await page.inputValue("[type=file]"), /x\.zip$/);
+  assert.equal((await log(tab)).filter((each) => each.startsWith("user: And")).length, 0);
 }

@@ -1,11 +1,14 @@
 import {
+  between,
   decodeSegment,
   FileError,
   isJsonObject,
   type JsonSchema,
   present,
   SourceError,
+  splitWords,
   toJson,
+  wordsWith,
 } from "../../core/core.ts";
 import { workingFolder } from "../../host/paths.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -13,6 +16,7 @@ import { parseYaml } from "../../parse/yaml/yaml.ts";
 import { openApp } from "../../service/app.ts";
 import { prepareSchema } from "../../schema/prepare_schema.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
+import { attachAt, attachedFiles } from "../../service/input/attached.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
 import { type DialogInput, readyAsk } from "../../service/kinds/dialog/start.ts";
@@ -24,7 +28,7 @@ import { grantsOf } from "../flags/grants.ts";
 import { refuseFlags } from "../flags/parse.ts";
 import { recordedRun } from "../run/record.ts";
 import { promptRunInput } from "../../service/kinds/prompt/run.ts";
-import { beginDialog, replayDialog } from "../chat/dialog.ts";
+import { beginDialog, refuseReplayed, replayDialog } from "../chat/dialog.ts";
 import { performRun, runHere } from "../run/perform.ts";
 import { runPromptCommand } from "../run/prompt.ts";
 import { chooseView } from "../run/view.ts";
@@ -38,6 +42,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   const grants = grantsOf(flags);
   const budget = budgetOf(flags.budget, { command: "ask" });
   await checkResultFile(flags.output, cwd);
+  refuseReplayed(flags, "ask");
   const isPrompt = await asksPrompt(flags, cwd);
   const prompted = flags.prompt === undefined ? "--profile" : "--prompt";
   refuseFlags(COMMANDS.ask, flags, isPrompt ? prompted : "question");
@@ -48,8 +53,9 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     : await pipedText(terminal, stop.signal);
   if (stop.signal.aborted) return EXIT.interrupted;
   const text = question(words, piped);
-  if (isPrompt && (text !== "" || flags.replay !== undefined)) {
-    const wanted = { command: "ask", path: flags.prompt, say: text === "" ? undefined : text } as const;
+  if (isPrompt && (text !== "" || flags.attach.length > 0 || flags.replay !== undefined)) {
+    const { prompt: path, attach } = flags;
+    const wanted = { command: "ask", path, say: text === "" ? undefined : text, attach } as const;
     return await runPromptCommand(wanted, {
       flags,
       terminal,
@@ -75,7 +81,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
     const place = { root: cwd, cwd };
     return await performRun(readyAsk(input, dialog), { terminal, flags, place, view: view(), stop, kept });
   }
-  if (text === "") {
+  if (text === "" && flags.attach.length === 0) {
     throw new UsageError(
       'orrery ask needs a TEXT, or text on a pipe: orrery ask "Why is the sky blue?"',
       "ask",
@@ -84,7 +90,8 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   const app = await openApp({ grants });
   const usesStdin = piped !== undefined;
   return await runHere({ terminal, flags, view: view(), stop, app, usesStdin }, async (at) => {
-    const asked = { text, schema, system: flags.system, budget };
+    const words = wordsWith(text, await attachedFiles(flags.attach, attachAt(at)));
+    const asked = { ...splitWords(words), schema, system: flags.system, budget };
     const { input, dialog } = await beginDialog("ask", at, { flags, asked });
     return readyAsk(input, dialog);
   });
@@ -103,15 +110,7 @@ export function question(words: readonly string[], piped: string | undefined): s
   const text = words.join(" ").trim();
   const context = piped === undefined || piped.trim() === "" ? "" : piped;
   if (context === "" || text === "") return text === "" ? context : text;
-  const mark = freeMark(context);
-  return `${text}\n\n<${mark}>\n${context}${context.endsWith("\n") ? "" : "\n"}</${mark}>`;
-}
-
-function freeMark(context: string): string {
-  for (let n = 1;; n++) {
-    const mark = n === 1 ? "stdin" : `stdin-${n}`;
-    if (!context.includes(`</${mark}>`)) return mark;
-  }
+  return `${text}\n\n${between(context, "stdin")}`;
 }
 
 /** The JSON Schema of a file, JSON or YAML. @throws {SourceError} or {ProblemsError} that names file, line and column; {FileError} */

@@ -13,7 +13,7 @@ import { grantsOf } from "../flags/grants.ts";
 import { refuseFlags } from "../flags/parse.ts";
 import { saidOfPrompt } from "../run/prompt.ts";
 import { recordedRun } from "../run/record.ts";
-import { beginDialog, replayDialog } from "./dialog.ts";
+import { beginDialog, refuseReplayed, replayDialog } from "./dialog.ts";
 import { beginTalk, greet, holdTalk, performChat } from "./talk.ts";
 import { modelTalk, profileTalk } from "../../service/start/chat.ts";
 
@@ -23,6 +23,7 @@ type ChatCommand = ParsedCommand<typeof COMMANDS.chat>;
 export async function chat({ words: [word], flags }: ChatCommand, terminal: Terminal): Promise<number> {
   const cwd = workingFolder();
   if (word !== undefined) return await chatWithAgentFile(word, { flags, terminal });
+  refuseReplayed(flags, "chat");
   if (await talksWithProfile(flags, cwd)) return await chatWithProfile(flags, terminal, cwd);
   refuseFlags(COMMANDS.chat, flags, "talk");
   const grants = grantsOf(flags);
@@ -36,7 +37,9 @@ export async function chat({ words: [word], flags }: ChatCommand, terminal: Term
   const app = await openApp({ grants });
   const { project } = app;
   return await holdTalk(talk, {
-    cwd,
+    project,
+    grants,
+    attach: flags.attach,
     async begin(around) {
       const asked = { budget, system: await systemText(flags.system, project.root) };
       const { input, dialog } = await beginDialog("chat", { project, grants, around }, { flags, asked });
@@ -71,11 +74,14 @@ async function chatWithProfile(
   const { kept: replayed, app, ...said } = await saidOfPrompt(flags, { cwd, kind: "chat", command, grants });
   const given = await promptInput(flags, { cwd, command, stdin: () => Promise.resolve("") });
   const talk = beginTalk(terminal, flags);
+  const { project } = app;
   return await holdTalk(talk, {
-    cwd,
+    project,
+    grants,
+    attach: flags.attach,
     isReplay: replayed !== undefined,
     async begin(around) {
-      const at = { project: app.project, grants, around };
+      const at = { project, grants, around };
       const question = await openQuestion({ ...said, path: "", given, command, isTalk: true }, at);
       if (replayed !== undefined) return profileTalk({ ...question, kept: replayed }, talk);
       const start = { ...readyPrompt(question).start, kind: "chat" };

@@ -33,7 +33,7 @@ type DialogFlags = Pick<
 interface BeginDialogOptions {
   readonly flags: DialogFlags;
   /** What the command line says. */
-  readonly asked: Pick<DialogInput, "text" | "schema" | "system" | "budget">;
+  readonly asked: Pick<DialogInput, "text" | "media" | "schema" | "system" | "budget">;
 }
 
 /** Opens what a new question or conversation needs. @throws {UsageError} for a model and for tools that there are not */
@@ -70,6 +70,15 @@ export async function beginDialog(
   );
   if (problems.length > 0) throw new UsageError(problems, command);
   return { dialog, input };
+}
+
+/** @throws {UsageError} for files that a record has already */
+export function refuseReplayed(
+  { attach, replay }: Pick<ParsedCommand<typeof COMMANDS.ask>["flags"], "attach" | "replay">,
+  command: "ask" | "chat",
+): void {
+  if (attach.length === 0 || replay === undefined) return;
+  throw new UsageError("--attach and --replay do not go together: the record has what was attached", command);
 }
 
 /** A dialog that a record answers: nothing is asked, called or kept. */

@@ -1,27 +1,68 @@
-import { orAborted } from "../../core/core.ts";
+import { type ContentPart, messageOf, orAborted, type Words, wordsWith } from "../../core/core.ts";
 import { exitProcess } from "../../host/process.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import { table } from "../../render/cells.ts";
 import { EXIT } from "../../service/exit_code.ts";
+import { attachedFiles, type AttachOptions } from "../../service/input/attached.ts";
 import type { Interruptible } from "../run/around.ts";
 import { callText } from "../run/source.ts";
 
 /** Where the messages of a conversation come from; undefined ends it. */
 export interface ChatLines {
-  next(): Promise<string | undefined>;
+  next(): Promise<Words | undefined>;
   /** Whether another message is there already; it is taken. Default: no. */
   hasMore?(): Promise<boolean>;
 }
 
 /** The next message; undefined at the end, and when the signal ends the wait. */
-export async function nextMessage(lines: ChatLines, signal: AbortSignal): Promise<string | undefined> {
+export async function nextMessage(lines: ChatLines, signal: AbortSignal): Promise<Words | undefined> {
   if (signal.aborted) return undefined;
   try {
     return await orAborted(lines.next(), signal);
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
+  }
+}
+
+/** Files for the message that is said next. */
+export class MessageFiles {
+  readonly #options: AttachOptions;
+  #files: readonly ContentPart[] = [];
+
+  constructor(options: AttachOptions) {
+    this.#options = options;
+  }
+
+  /** Reads files that the command line names. @throws as `attachedFiles` */
+  async add(named: readonly string[], flag?: string): Promise<void> {
+    this.#files = [...this.#files, ...await attachedFiles(named, { ...this.#options, flag })];
+  }
+
+  /** What is said, with them: they go with one message. */
+  take(text: string): Words {
+    const words = wordsWith(text, this.#files);
+    this.#files = [];
+    return words;
+  }
+
+  /** `/attach FILE`. */
+  command(say: (text: string) => Promise<void>): ChatCommand {
+    return {
+      takes: "FILE",
+      help: "shows a file, or what is at a URL, with the next message",
+      run: async (named) => {
+        try {
+          if (named === "") throw new Error("/attach takes a file or a URL: an image, a PDF or text");
+          await this.add([named], "/attach");
+          await say(`${named} goes with the next message\n`);
+        } catch (error) {
+          await say(`${messageOf(error)}\n`);
+        }
+        return "on";
+      },
+    };
   }
 }
 
@@ -42,6 +83,8 @@ export interface TypedMessagesOptions {
   readonly say: (text: string) => Promise<void>;
   /** Ends the wait for a message. */
   readonly signal: AbortSignal;
+  /** What goes with a message. */
+  readonly files: MessageFiles;
   /** By name, in the order of the help. Default: those of every conversation. */
   readonly commands?: Readonly<Record<string, ChatCommand>>;
   /** Said of an empty message. Default: it is passed over in silence. */
@@ -50,7 +93,7 @@ export interface TypedMessagesOptions {
 
 /** Messages that are typed. */
 export function typedMessages(user: TerminalUser, options: TypedMessagesOptions): ChatLines {
-  const { say, signal, emptyText = "" } = options;
+  const { say, signal, files, emptyText = "" } = options;
   const lineBehind = (prompt: string) => user.line(prompt, signal);
   const commands: Readonly<Record<string, ChatCommand>> = {
     help: {
@@ -60,6 +103,7 @@ export function typedMessages(user: TerminalUser, options: TypedMessagesOptions)
         return "on";
       },
     },
+    attach: files.command(say),
     ...options.commands,
     quit: {
       help: "ends it for now, as Ctrl-D does; orrery resume goes on with it",
@@ -81,7 +125,7 @@ export function typedMessages(user: TerminalUser, options: TypedMessagesOptions)
           ? await quotedLines(lineBehind)
           : await continuedLine(lineBehind, line);
         if (message === undefined) return undefined;
-        if (message.trim() !== "") return message;
+        if (message.trim() !== "") return files.take(message);
         await say(emptyText);
       }
       await say("\n"); // what is said next would stand behind the prompt
@@ -123,10 +167,13 @@ async function continuedLine(lineBehind: LineBehind, first: string): Promise<str
 }
 
 /** A message a line, as a pipe brings them; empty lines are none. @throws {FileError} for what is not UTF-8 text */
-export function pipedMessages(terminal: Terminal, signal: AbortSignal): ChatLines {
+export function pipedMessages(terminal: Terminal, signal: AbortSignal, files: MessageFiles): ChatLines {
   const lines = linesOf(callText(terminal.stdinChunks({ signal }), "stdin"));
   return {
-    next: async () => (await lines.next()).value,
+    async next() {
+      const { value } = await lines.next();
+      return value === undefined ? undefined : files.take(value);
+    },
     async hasMore() {
       const soon = new Promise<false>((resolve) => setTimeout(() => resolve(false), 0));
       return await Promise.race([lines.next().then(({ value }) => value !== undefined), soon]);

@@ -7,14 +7,24 @@ import type { OpenedChat } from "../../service/start/chat.ts";
 import { type AroundRun, aroundRun, type AroundRunOptions, typistAt } from "../run/around.ts";
 import { endRun, toItsEnd } from "../run/end.ts";
 import { answerStream, jsonLine, plainView, type RunView } from "../run/view.ts";
-import { type ChatLines, ChatStop, nextMessage, pipedMessages, typedMessages } from "./lines.ts";
+import { attachAt } from "../../service/input/attached.ts";
+import type { StartPlace } from "../../service/start/ready_run.ts";
+import {
+  type ChatLines,
+  ChatStop,
+  MessageFiles,
+  nextMessage,
+  pipedMessages,
+  typedMessages,
+} from "./lines.ts";
 
 /** A conversation from the moment its command was typed: it can be stopped before it begins. */
 export type Talk = Pick<ChatWork, "terminal" | "flags" | "view" | "stop">;
 
 /** How a conversation is held. */
-export interface HoldTalkOptions {
-  readonly cwd: string;
+export interface HoldTalkOptions extends Pick<StartPlace, "project" | "grants"> {
+  /** Named by `--attach`. Default: none. */
+  readonly attach?: readonly string[];
   /** Told what servers are given; default: it is gathered in `found`. */
   readonly secrets?: AroundRunOptions["secrets"];
   /** A record says what was said. Default false. */
@@ -40,12 +50,14 @@ export function beginTalk(
 /** Opens what the conversation needs and talks to its end; gives the exit code. */
 export async function holdTalk(
   talk: Talk,
-  { cwd, secrets, isReplay = false, begin }: HoldTalkOptions,
+  { project, grants, attach = [], secrets, isReplay = false, begin }: HoldTalkOptions,
 ): Promise<number> {
   const { terminal } = talk;
   const typist = isReplay ? undefined : await typistOf(terminal);
   await using around = await aroundTalk(talk, { typist, secrets });
-  return await performChat({ ...talk, ...await begin(around), cwd, typist });
+  const files = new MessageFiles(attachAt({ project, grants, around }));
+  await files.add(attach);
+  return await performChat({ ...talk, ...await begin(around), cwd: project.cwd, typist, files });
 }
 
 /** Whoever types; undefined where messages come through a pipe. */
@@ -88,6 +100,8 @@ export interface ChatWork extends OpenedChat {
   readonly stop: ChatStop;
   /** Whoever types the messages; undefined where they come through a pipe. */
   readonly typist?: TerminalUser;
+  /** Default: a record has them. */
+  readonly files?: MessageFiles;
 }
 
 /** Talks until there is nothing more to say; gives the exit code. */
@@ -144,9 +158,11 @@ function answersOf({ terminal: { stdout, stdinIsTerminal }, flags, answers }: Ch
   return isLast ? lastAnswers(stdout) : answerStream({ stdout, endsLines: true });
 }
 
-function linesOf({ terminal, stop: { signal }, typist }: ChatWork): ChatLines {
-  if (typist === undefined) return pipedMessages(terminal, signal);
-  return typedMessages(typist, { say: (text) => terminal.stderr.write(printable(text)), signal });
+function linesOf(
+  { terminal, stop: { signal }, typist, cwd, files = new MessageFiles({ cwd }) }: ChatWork,
+): ChatLines {
+  if (typist === undefined) return pipedMessages(terminal, signal, files);
+  return typedMessages(typist, { say: (text) => terminal.stderr.write(printable(text)), signal, files });
 }
 
 /**

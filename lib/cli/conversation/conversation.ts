@@ -7,6 +7,8 @@ import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { beginConversation } from "../../service/talks/open.ts";
 import { aroundRun } from "../run/around.ts";
 import { conversationOfFlags } from "./flags.ts";
+import { MessageFiles } from "../chat/lines.ts";
+import { attachAt } from "../../service/input/attached.ts";
 import { conversationLines } from "./lines.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
@@ -42,6 +44,8 @@ export async function chatWithAgentFile(
   const talk = beginTalk(terminal, flags, agent);
   const typist = await typistOf(terminal);
   await using around = await aroundTalk(talk, { typist });
+  const files = new MessageFiles(attachAt({ ...opened, around }));
+  await files.add(flags.attach);
   const begun = await beginConversation({ ...opened, around });
   if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
   await greet(talk, `${agent.id} (${agent.file})`);
@@ -51,7 +55,7 @@ export async function chatWithAgentFile(
     flags: { ...flags, json: false, output: undefined },
     place: project,
     first: "start",
-    lines: conversationLines({ ...begun, ...talk, typist }),
+    lines: conversationLines({ ...begun, ...talk, typist, files }),
     isTyped: typist !== undefined,
     isChat: true,
   });

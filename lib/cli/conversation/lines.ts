@@ -3,7 +3,7 @@ import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { TerminalUser } from "../../host/terminal/user.ts";
 import { printable } from "../../render/shown_text.ts";
 import { slotLines, turnTrace } from "../../render/trace/turn.ts";
-import { type ChatStop, pipedMessages, typedMessages } from "../chat/lines.ts";
+import { type ChatStop, type MessageFiles, pipedMessages, typedMessages } from "../chat/lines.ts";
 import type { ConversationTalk, ConversationWork, TalkSession } from "./talk.ts";
 
 /** Who says something to an agent. */
@@ -14,21 +14,24 @@ export interface ConversationLinesOptions {
   /** Undefined where messages come through a pipe. */
   readonly typist: TerminalUser | undefined;
   readonly isKept: boolean;
+  /** What goes with a message. */
+  readonly files: MessageFiles;
   /** As in `ConversationWork`. */
   readonly there?: string;
 }
 
 /** The messages of a chat with an agent: those that are typed, or a line of stdin each. */
 export function conversationLines(
-  { terminal, stop: { signal }, session, typist, isKept, there = "" }: ConversationLinesOptions,
+  { terminal, stop: { signal }, session, typist, isKept, files, there = "" }: ConversationLinesOptions,
 ): ConversationWork["lines"] {
-  if (typist === undefined) return () => pipedMessages(terminal, signal);
+  if (typist === undefined) return () => pipedMessages(terminal, signal, files);
   const say = (text: string) => terminal.stderr.write(text);
   const emptyText = "The message is empty.\n";
   return (talk) =>
     typedMessages(typist, {
       say,
       signal,
+      files,
       emptyText,
       commands: {
         slots: {

@@ -1,6 +1,7 @@
 // The one table of the command line: parsing, --help, completions and the command reference all read it.
 import { type CommandSpec, flag, toggle } from "./flag.ts";
 import {
+  attach,
   bothSay,
   budget,
   callFlags,
@@ -109,6 +110,7 @@ export const COMMANDS = {
     ],
     flags: [
       ...modelFlags,
+      attach,
       flag(
         "prompt",
         "text",
@@ -142,6 +144,7 @@ export const COMMANDS = {
     }],
     flags: [
       ...modelFlags,
+      attach,
       {
         ...profile,
         not: { conversation: "names a profile of orrery.yaml, and AGENT a file: leave one of them out" },

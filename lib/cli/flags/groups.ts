@@ -241,6 +241,16 @@ export const profile = flag(
   },
 );
 
+/** What a model is shown. */
+export const attach = flag(
+  "attach",
+  "texts",
+  "FILE",
+  "Shows the model a file: an image (png, jpeg, gif, webp), a PDF, or text of any kind, at most 20 MB; a URL is fetched, which needs " +
+    "--allow-net. May be repeated.",
+  { names: "file" },
+);
+
 /** Which model is asked, and how. */
 export const modelFlags = [
   model,

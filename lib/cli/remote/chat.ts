@@ -7,6 +7,7 @@ import { printable } from "../../render/shown_text.ts";
 import { EXIT, UsageError } from "../../service/exit_code.ts";
 import { budgetOf } from "../../service/input/budget.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
+import { MessageFiles } from "../chat/lines.ts";
 import { beginTalk, greet, typistOf } from "../chat/talk.ts";
 import { tellingProblems } from "../conversation/agent.ts";
 import { assertAgent, saying } from "../conversation/conversation.ts";
@@ -52,6 +53,8 @@ export async function chat(
   });
   const wish = wishOf(word, flags, { ask: user.canAnswer, command: "chat" });
   const session = new TalkThere({ client, view: talk.view, user, wish });
+  const files = new MessageFiles({ cwd: workingFolder() });
+  await files.add(flags.attach);
   await greet(talk, `${agent.id} (${agent.file} at ${client.url})`);
   return await held(client, {
     ...talk,
@@ -59,7 +62,7 @@ export async function chat(
     agent,
     session,
     first: "start",
-    lines: conversationLines({ ...talk, session, typist, isKept: true, there: client.flag }),
+    lines: conversationLines({ ...talk, session, typist, isKept: true, files, there: client.flag }),
     isTyped: typist !== undefined,
     isChat: true,
   });
@@ -179,7 +182,15 @@ export async function resumeTalkThere(
     heard: events.at(-1)?.seq ?? 0,
     lines: terminal.stdinIsTerminal && typist === undefined
       ? () => ({ next: () => Promise.resolve(undefined) })
-      : conversationLines({ terminal, stop, session, typist, isKept: true, there: client.flag }),
+      : conversationLines({
+        terminal,
+        stop,
+        session,
+        typist,
+        isKept: true,
+        files: new MessageFiles({ cwd: workingFolder() }),
+        there: client.flag,
+      }),
     isTyped: typist !== undefined,
     isChat: true,
   });

@@ -5,7 +5,9 @@ import {
   type LogEntry,
   type RunEvent,
   type RunTrace,
+  splitWords,
   type User,
+  type Words,
 } from "../../core/core.ts";
 import type { TalkState } from "../../service/service.ts";
 import { type Decisions, settleSteps } from "../../service/start/settle.ts";
@@ -87,8 +89,10 @@ export class TalkThere implements TalkSession, TalkLive {
       : this.#turn(`/v1/conversations/${this.#id}/retry`, {});
   }
 
-  say(text: string): AsyncIterable<RunEvent> {
-    return this.#turn(`/v1/conversations/${this.#id}/messages`, { text });
+  say(words: Words): AsyncIterable<RunEvent> {
+    const { text, media } = splitWords(words);
+    const files = media.length === 0 ? undefined : media.map(({ name, data }) => ({ name, data }));
+    return this.#turn(`/v1/conversations/${this.#id}/messages`, { text, files });
   }
 
   retry(): AsyncIterable<RunEvent> {

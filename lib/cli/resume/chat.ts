@@ -1,4 +1,4 @@
-import type { Journal, Json, RunJournal } from "../../core/core.ts";
+import { type Journal, type Json, type RunJournal, splitWords, wordsFrom } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../service/keep.ts";
 import type { RunGrants } from "../../project/trust/grants.ts";
@@ -38,7 +38,8 @@ export async function resumeChat(run: RunJournal, going: Going): Promise<number>
   const input = dialogInput(going.input);
   const { tools, model: name } = input;
   return await holdTalk(talk, {
-    cwd: project.cwd,
+    project,
+    grants,
     secrets,
     async begin(around) {
       const dialog = await openDialog({ project, grants, around }, { tools, name });
@@ -53,12 +54,12 @@ function lastWords(run: RunJournal, { journal }: Pick<Going, "journal">): string
     kind === "ask" && outcome !== undefined && "ok" in outcome ? [outcome.ok] : []
   );
   const answer = run.events.findLast((event) => event.type === "message" && !isInsideCall(event.step));
-  const question = said.at(-1);
-  if (typeof question !== "string") return "";
+  const question = wordsFrom(said.at(-1));
+  if (question === undefined) return "";
   const text = answer?.type === "message" ? `${answer.text}\n` : "";
-  return `${said.length} ${
-    said.length === 1 ? "message" : "messages"
-  } so far; the last:\n> ${question}\n${text}`;
+  return `${said.length} ${said.length === 1 ? "message" : "messages"} so far; the last:\n> ${
+    splitWords(question).text
+  }\n${text}`;
 }
 
 /** Goes on with a conversation with an agent; gives the exit code. @throws {UsageError} when its system prompt has changed since */
@@ -72,7 +73,8 @@ async function resumeProfileTalk(
 ): Promise<number> {
   const { id } = run;
   return await holdTalk(talk, {
-    cwd: project.cwd,
+    project,
+    grants,
     secrets,
     async begin(around) {
       const at = { project, grants, around };

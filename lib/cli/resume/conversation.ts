@@ -6,6 +6,8 @@ import { ownMessages } from "../../render/turn_texts.ts";
 import { printable } from "../../render/shown_text.ts";
 import { saidIn } from "../../service/talks/state.ts";
 import { EXIT } from "../../service/exit_code.ts";
+import { attachAt } from "../../service/input/attached.ts";
+import { MessageFiles } from "../chat/lines.ts";
 import { unverifiedText } from "../../service/start/settle.ts";
 import { conversationInput } from "../../service/talks/agent.ts";
 import { openSession } from "../../service/talks/session.ts";
@@ -67,7 +69,14 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     heard: run.lastSeq,
     lines: terminal.stdinIsTerminal && typist === undefined
       ? () => ({ next: () => Promise.resolve(undefined) })
-      : conversationLines({ terminal, stop, session, typist, isKept: true }),
+      : conversationLines({
+        terminal,
+        stop,
+        session,
+        typist,
+        isKept: true,
+        files: new MessageFiles(attachAt({ project, grants, around })),
+      }),
     isTyped: typist !== undefined,
     isChat: true,
     isKept: true,

@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { effortFrom, PromptError } from "../../core/core.ts";
+import { effortFrom, PromptError, wordsWith } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
 import type { KeptRun } from "../../service/keep.ts";
 import { type App, openApp } from "../../service/app.ts";
 import { promptPath } from "../../prompt/registry.ts";
 import { UsageError } from "../../service/exit_code.ts";
+import { attachAt, attachedFiles } from "../../service/input/attached.ts";
 import { budgetOf, budgetWithin } from "../../service/input/budget.ts";
 import { promptInput } from "../../service/input/prompt_input.ts";
 import { type PromptRunInput, promptRunInput } from "../../service/kinds/prompt/run.ts";
@@ -42,6 +43,8 @@ export interface WantedPrompt {
   readonly path?: string;
   /** The prompt is the system prompt, and this is said. */
   readonly say?: string;
+  /** Files that are shown with it. */
+  readonly attach?: readonly string[];
 }
 
 /** Asks a prompt, or runs a tactic; gives the exit code. */
@@ -61,7 +64,7 @@ export async function runPromptCommand(
   const about = { cwd, kind: "prompt", command, path: wanted.path, grants } as const;
   const { kept, ...said } = await saidOfPrompt(flags, about);
   const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
-  const { path = said.recorded?.path ?? "", say = said.recorded?.say } = wanted;
+  const { path = said.recorded?.path ?? "", attach = [] } = wanted;
   const { app } = said;
   const view = chooseView(terminal, { flags, file: path || command, shownText: "interim" });
   const usesStdin = isStdinTaken || flags.input.includes("-");
@@ -70,6 +73,10 @@ export async function runPromptCommand(
     const [nearFile, folder] = wanted.path === undefined || command !== "run"
       ? []
       : await Promise.all([maybeCallFile(path, cwd), maybeFolder(path, cwd)]);
+    const shown = await attachedFiles(attach, attachAt(at));
+    const say = wanted.say === undefined && shown.length === 0
+      ? said.recorded?.say
+      : wordsWith(wanted.say ?? "", shown);
     return readyPrompt(await openQuestion({ ...said, path, say, given, nearFile, folder, command }, at));
   });
 }

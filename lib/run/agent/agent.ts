@@ -11,6 +11,8 @@ import {
   PromptError,
   type RunEvent,
   toJson,
+  type Words,
+  wordsFrom,
 } from "../../core/core.ts";
 import type { ArgsList } from "../../prompt/inference.ts";
 import type { AgentLimits } from "../../prompt/limits.ts";
@@ -160,10 +162,11 @@ export class Dialog {
   }
 
   /** Says something of the user's own: never a template, and the prompt in force stays. */
-  say(text: string): this {
+  say(words: Words): this {
     this.#assertIdle();
-    if (typeof text !== "string") throw this.#misuse(`say takes text, found ${foundValue(text)}`);
-    this.#log.add([{ role: "user", content: text }], undefined);
+    const content = wordsFrom(words);
+    if (content === undefined) throw this.#misuse(`say takes text, found ${foundValue(words)}`);
+    this.#log.add([{ role: "user", content }], undefined);
     return this;
   }
 

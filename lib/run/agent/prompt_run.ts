@@ -13,6 +13,7 @@ import {
   PromptError,
   type RunEvent,
   toJson,
+  type Words,
 } from "../../core/core.ts";
 import { isPrompt, partsOf } from "../../prompt/parts.ts";
 import type { AnyPrompt } from "../../prompt/prompt.ts";
@@ -156,7 +157,7 @@ export interface RunPromptOptions extends RunOptions, RunAgentsOptions {
   /** For its system prompt. */
   readonly systemArgs?: Readonly<Record<string, unknown>>;
   /** The prompt is the system prompt instead of the agent's, and this is said: what holds is the contract of the prompt. */
-  readonly say?: string;
+  readonly say?: Words;
   /** The same with more than one message: the last one is answered. */
   readonly history?: readonly Message[];
 }
@@ -280,7 +281,7 @@ interface WantedPromptRun {
   readonly agent?: { readonly system?: unknown };
   readonly systemArgs?: unknown;
   /** The prompt is the system prompt. */
-  readonly say?: string;
+  readonly say?: Words;
   /** The same: it is the system prompt. */
   readonly history?: readonly unknown[];
 }
@@ -352,9 +353,9 @@ export function agentTalk(source: DialogSource, options: AgentTalkOptions): Asyn
     const system = systemPromptOf(agent);
     return await talk(run, {
       source,
-      async answer({ text }) {
+      async answer({ words }) {
         try {
-          return { value: answerOf(await dialog.say(text).call(), system) };
+          return { value: answerOf(await dialog.say(words).call(), system) };
         } catch (error) {
           return whatIsLeft(error, run);
         }

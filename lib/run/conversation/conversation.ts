@@ -19,7 +19,10 @@ import {
   type JsonObject,
   linkedSignal,
   type LogEntry,
+  type MediaNote,
+  type MediaPart,
   messageOf,
+  noteOf,
   objectOrEmpty,
   RunEndedError,
   type RunEvent,
@@ -27,10 +30,14 @@ import {
   RunNotFoundError,
   RunOwnedError,
   type RunStart,
+  splitWords,
+  turnKey,
+  type Words,
+  wordsFrom,
 } from "../../core/core.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { readAgentFile } from "../../parse/agent/read.ts";
-import { runConversationTurn, type TurnStart } from "./turn.ts";
+import { readTurnStart, runConversationTurn, type TurnStart } from "./turn.ts";
 import { busyError, type ConversationMeans, endedError } from "./work.ts";
 import type { Replay } from "../replay/replay.ts";
 import type { RunOptions } from "../run.ts";
@@ -53,9 +60,9 @@ export interface Conversation {
    * @param message answers the first hold
    * @throws {ConversationError} for a blank message, and when it has begun
    */
-  start(message?: string): AsyncIterable<RunEvent>;
+  start(message?: Words): AsyncIterable<RunEvent>;
   /** Answers it. One that has failed tries its step again, and has the text in its log. @throws {ConversationError} */
-  say(text: string): AsyncIterable<RunEvent>;
+  say(words: Words): AsyncIterable<RunEvent>;
   /** Tries the step that failed again, or finishes the turn that was interrupted. @throws {ConversationError} */
   retry(): AsyncIterable<RunEvent>;
   /** All slots as they are now, by `destination.name`. */
@@ -88,7 +95,7 @@ export interface ConversationHome extends
 /** What a turn is made for. */
 interface Wanted {
   readonly kind: "start" | "say" | "retry";
-  readonly text?: string;
+  readonly words?: Words;
 }
 
 /** The events of a turn that is being made; each is noted when it is taken. */
@@ -138,7 +145,7 @@ function liveConversation(
   let unreleased: RunJournal | undefined;
   const log = new MessageLog(
     checkpoint?.messages ?? 0,
-    (from) => home.journal.conversation(id, { from }).messages,
+    (from) => withMedia(home.journal.conversation(id, { from }).messages),
   );
 
   function eventsOf(wanted: Wanted): AsyncIterable<RunEvent> {
@@ -147,9 +154,11 @@ function liveConversation(
 
   /** Whoever reads the last event may answer at once; whoever leaves before waits until the turn has stopped. */
   async function* turnFor(wanted: Wanted): AsyncGenerator<RunEvent> {
-    assertText(wanted);
+    assertWords(wanted);
     if (isBusy) throw busyError();
-    if (wanted.text?.trim() === "") throw new ConversationError("The message is empty.", "empty");
+    if (typeof wanted.words === "string" && wanted.words.trim() === "") {
+      throw new ConversationError("The message is empty.", "empty");
+    }
     isBusy = true;
     const left = new AbortController();
     using stop = linkedSignal([home.signal, left.signal]);
@@ -203,8 +212,25 @@ function liveConversation(
     const { checkpoint } = opened;
     isOpen = readStored(home.journal, id).isOpen;
     if (checkpoint === undefined || checkpoint.n === turns) return;
-    const messages = opened.messages({ from: log.length + 1 });
+    const messages = withMedia(opened.messages({ from: log.length + 1 }));
     take({ n: checkpoint.n, state: keptState(checkpoint.state), messages });
+  }
+
+  /** The store names media alone; whole they are in what began the turns. */
+  function withMedia(entries: readonly LogEntry[]): readonly LogEntry[] {
+    const wanted = new Set(
+      entries.flatMap(({ media = [] }) => media.flatMap((each) => "sha256" in each ? [each.sha256] : [])),
+    );
+    if (wanted.size === 0) return entries;
+    const found = new Map<string, MediaPart>();
+    const newest = home.journal.conversation(id, { last: 0 }).checkpoint?.n ?? 0;
+    for (let n = newest; n > 0 && found.size < wanted.size; n--) {
+      const outcome = home.journal.outcome(id, turnKey(n));
+      const start = outcome !== undefined && "ok" in outcome ? readTurnStart(outcome.ok) : undefined;
+      for (const part of start?.media ?? []) found.set(noteOf(part).sha256, part);
+    }
+    const whole = (each: MediaPart | MediaNote) => "sha256" in each ? found.get(each.sha256) ?? each : each;
+    return entries.map((entry) => ({ ...entry, media: entry.media?.map(whole) }));
   }
 
   function madeTurn({ journal, start, signal }: {
@@ -271,14 +297,14 @@ function liveConversation(
   }
 
   /** What the turn begins with; undefined: it has begun. @throws {ConversationError} when the conversation does not take it now */
-  function startOf({ kind, text }: Wanted): TurnStart | undefined {
+  function startOf({ kind, words }: Wanted): TurnStart | undefined {
     const isUnbegun = state === undefined && !isOpen;
     switch (kind) {
       case "start":
         if (!isUnbegun) {
           throw new ConversationError("This conversation has begun already: answer it with say()", "busy");
         }
-        return turnStart({ text, isFirst: true });
+        return turnStart({ words, isFirst: true });
       case "say":
         if (isOpen) {
           throw new ConversationError(
@@ -288,26 +314,28 @@ function liveConversation(
         }
         if (state?.status === "completed") throw endedError();
         assertAgent();
-        return turnStart({ text, isFirst: isUnbegun });
+        return turnStart({ words, isFirst: isUnbegun });
       case "retry":
         if (isOpen) return undefined;
         if (state?.status !== "failed") {
           throw new ConversationError("There is nothing to try again: the last turn was finished", "nothing");
         }
         assertAgent();
-        return turnStart({ text, isFirst: false });
+        return turnStart({ words, isFirst: false });
       default:
         return kind satisfies never;
     }
   }
 
   function turnStart(
-    { text, isFirst }: { readonly text: string | undefined; readonly isFirst: boolean },
+    { words, isFirst }: { readonly words: Words | undefined; readonly isFirst: boolean },
   ): TurnStart {
     const { agent, context, given = {} } = home;
+    const { text, media = [] } = words === undefined ? {} : splitWords(words);
     return {
       hash: agent.hash,
       text,
+      ...(media.length > 0 && { media }),
       slots: scoped(),
       ...(isFirst && {
         preloaded: preloadSlots(agent, context),
@@ -362,17 +390,19 @@ function liveConversation(
     get error() {
       return state?.error;
     },
-    start: (text) => eventsOf({ kind: "start", text }),
-    say: (text) => eventsOf({ kind: "say", text }),
+    start: (words) => eventsOf({ kind: "start", words }),
+    say: (words) => eventsOf({ kind: "say", words }),
     retry: () => eventsOf({ kind: "retry" }),
     slots: () => new ConversationSlots({ conversation: state?.slots ?? {}, ...scoped() }).all,
   };
 }
 
 /** Of a program without types: what is no text is no answer. @throws {TypeError} */
-function assertText({ kind, text }: Wanted): void {
-  if (typeof text === "string" || (text === undefined && kind !== "say")) return;
-  throw new TypeError(`${kind}() takes the text of a message, found ${text === null ? "null" : typeof text}`);
+function assertWords({ kind, words }: Wanted): void {
+  if (wordsFrom(words) !== undefined || (words === undefined && kind !== "say")) return;
+  throw new TypeError(
+    `${kind}() takes the text of a message, found ${words === null ? "null" : typeof words}`,
+  );
 }
 
 // A conversation in its store: taken over for a turn, looked at, and the agent files that are kept with it.

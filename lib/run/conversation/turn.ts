@@ -13,11 +13,15 @@ import {
   type ConversationSave,
   type Json,
   type JsonObject,
+  type MediaPart,
   ModelError,
   PermissionRefused,
   type RunEvent,
+  splitWords,
   toJson,
   turnKey,
+  type Words,
+  wordsWith,
 } from "../../core/core.ts";
 import type { AgentFile } from "../../parse/agent/agent.ts";
 import { Outlet, RootBranch, type Told } from "./branch.ts";
@@ -78,7 +82,7 @@ async function beginTurn(run: Run, { turn, start }: ConversationTurnOptions): Pr
 
 async function makeTurn(run: Run, options: ConversationTurnOptions, start: TurnStart): Promise<RunEnd> {
   /** What the person has said and no hold has taken yet. */
-  let unheard: string | undefined;
+  let unheard: Words | undefined;
   const { agent, state: before, log, maxSteps, means } = options;
   const slots = new ConversationSlots(slotsAt(before, start));
   for (const { path, value } of start.given ?? []) slots.set(path, value);
@@ -117,21 +121,23 @@ async function makeTurn(run: Run, options: ConversationTurnOptions, start: TurnS
 
   /** What was said at the start waits for the first hold; later it answers where the conversation stands. */
   function entry(): Entry {
-    const { text } = start;
+    const { text, media = [] } = start;
+    const words = text === undefined ? undefined : wordsWith(text, media);
     const { position, waiting } = before ?? {};
     unheard = waiting;
     if (position === undefined) {
-      unheard = text;
+      unheard = words;
       return { kind: "start" };
     }
-    if (text !== undefined) {
-      hear(text, position.at === "failed" ? [position.step] : heldSteps(position));
+    if (words !== undefined) {
+      hear(words, position.at === "failed" ? [position.step] : heldSteps(position));
     }
     return { kind: "resume", position };
   }
 
-  function hear(text: string, steps: readonly string[]): void {
-    grown.add({ who: "user", text, steps });
+  function hear(words: Words, steps: readonly string[]): void {
+    const { text, media } = splitWords(words);
+    grown.add({ who: "user", text, steps, ...(media.length > 0 && { media }) });
   }
 
   function tell(told: Told): void {
@@ -210,6 +216,8 @@ function reasonOf(error: Error): string | undefined {
 export interface TurnStart {
   /** What the person said. Absent: nothing, the conversation begins or the step that failed is tried again. */
   readonly text?: string;
+  /** What was shown with it. */
+  readonly media?: readonly MediaPart[];
   /** The slots of this person by then. */
   readonly slots: { readonly session: JsonObject; readonly module: JsonObject; readonly global: JsonObject };
   /** Of the first turn: the conversation's own slots. */

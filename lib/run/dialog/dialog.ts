@@ -9,6 +9,8 @@ import {
   ModelError,
   type ModelRequest,
   type RunEvent,
+  type Words,
+  wordsFrom,
 } from "../../core/core.ts";
 import { completeMarkers, type Markers } from "../../parse/calls/header.ts";
 import { type AskTurnEnd, runAskTurn } from "./ask_turn.ts";
@@ -59,15 +61,15 @@ export interface DialogOptions extends RunOptions {
  * }
  * ```
  */
-export function ask(text: string, options: DialogOptions): AsyncIterable<RunEvent> {
+export function ask(text: Words, options: DialogOptions): AsyncIterable<RunEvent> {
   completeMarkers(options.markers);
   return endingRun("ask", options, async (run) => await dialogRun(run, options).askOnce(text));
 }
 
 /** Where the messages of a conversation come from. */
 export interface DialogSource {
-  /** The `n`th message, from 1; undefined ends the conversation. */
-  next(n: number): Promise<string | undefined>;
+  /** The `n`th message, from 1, perhaps with media; undefined ends the conversation. */
+  next(n: number): Promise<Words | undefined>;
   /** The `n`th message is answered, or has no answer; in a replay too. */
   answered?(n: number): void | Promise<void>;
 }
@@ -101,9 +103,9 @@ function dialogRun(run: Run, options: DialogOptions) {
     history.push({ role: "system", content: run.mask(options.system) });
   }
 
-  async function askOnce(text: string): Promise<RunEnd> {
+  async function askOnce(words: Words): Promise<RunEnd> {
     const gadgets = await offeredGadgets();
-    history.push({ role: "user", content: run.mask(text) });
+    history.push({ role: "user", content: run.mask(words) });
     return (await turn({ keyPrefix: "", keepsFailure: false }, gadgets)).end;
   }
 
@@ -111,10 +113,12 @@ function dialogRun(run: Run, options: DialogOptions) {
     const gadgets = await offeredGadgets();
     return await talk(run, {
       source,
-      answer: async ({ n, text }) => {
-        history.push({ role: "user", content: text });
+      answer: async ({ n, words }) => {
+        const before = history.length;
+        history.push({ role: "user", content: words });
         const { end, messages } = await turn({ keyPrefix: `say[${n}]/`, keepsFailure: true }, gadgets);
-        history.push(...messages);
+        if (end.reason === "config" && messages.length === 0) history.length = before; // it was never sent, such as a picture that the model does not take
+        else history.push(...messages);
         known = history.length;
         const { status, value = null, error = "" } = end;
         if (status === "done") return { value };
@@ -182,7 +186,7 @@ export type Answered =
 interface Said {
   /** From 1. */
   readonly n: number;
-  readonly text: string;
+  readonly words: Words;
 }
 
 /**
@@ -196,9 +200,9 @@ export async function talk(
   let last: { readonly value?: Json } = {};
   try {
     for (let n = 1;; n++) {
-      const text = await hear(run, { source, n });
-      if (text === undefined) return { status: "done", ...last, keepAs: "held" }; // it can be gone on with
-      const answered = await answer({ n, text });
+      const words = await hear(run, { source, n });
+      if (words === undefined) return { status: "done", ...last, keepAs: "held" }; // it can be gone on with
+      const answered = await answer({ n, words });
       if ("end" in answered) return answered.end;
       if ("value" in answered) last = { value: answered.value };
       else run.emit({ type: "warning", text: answered.problem });
@@ -215,7 +219,7 @@ const NEVER = new AbortController().signal;
 async function hear(
   run: Run,
   { source, n }: { readonly source: DialogSource; readonly n: number },
-): Promise<string | undefined> {
+): Promise<Words | undefined> {
   const said = await takeIn(run, {
     key: `say[${n}]`,
     kind: "ask",
@@ -229,5 +233,5 @@ async function hear(
       }
     },
   });
-  return typeof said === "string" ? said : undefined;
+  return said === undefined ? undefined : wordsFrom(said);
 }

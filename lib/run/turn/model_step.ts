@@ -64,7 +64,7 @@ export interface ModelStepOptions {
  */
 export async function askModel(options: ModelStepOptions): Promise<ModelAnswer> {
   const { run, key, model, news, about } = options;
-  const input = withoutMedia(toJson({ messages: news, about }));
+  const input = toJson({ messages: withoutMedia(news), about });
   const entered = enterStep(run, { key, kind: "model", name: model.id, input, idempotent: true });
   const open = entered.outcome === undefined ? entered : undefined;
   const step = modelStep(options, open);

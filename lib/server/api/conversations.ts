@@ -1,7 +1,9 @@
-import { onlyFields, toJsonObject } from "../../core/core.ts";
+import { onlyFields, shownBase64, toJsonObject, type Words, wordsWith } from "../../core/core.ts";
+import type { FromJsonSchema } from "../../schema/input_type.ts";
 import type { RunHandle, TalkHandle } from "../../service/service.ts";
 import { json } from "../answers.ts";
-import { insidePath } from "../guard.ts";
+import { insidePath, MAX_FILE_BODY_BYTES } from "../guard.ts";
+import { invalid } from "../problem.ts";
 import { defineRoute, type RouteContext } from "../route.ts";
 import { followed, readAfter, runEvents, wantsEvents } from "../run_answers.ts";
 import {
@@ -18,6 +20,15 @@ import {
 } from "./schemas.ts";
 
 const TURN = onlyFields({ stream: STREAM });
+const FILES = {
+  type: "array",
+  maxItems: 100,
+  description: "What is shown with it: images (png, jpeg, gif, webp), PDFs and text, at most 20 MB each",
+  items: onlyFields({
+    name: { type: "string", maxLength: 1000 },
+    data: { type: "string", description: "Base64" },
+  }, ["data"]),
+} as const;
 const TALK = { description: "The conversation behind the turn", schema: SCHEMAS.TalkState } as const;
 const TURN_ANSWERS = { 200: { ...TALK, orEvents: true } } as const;
 const TURN_PROBLEMS = {
@@ -47,6 +58,21 @@ async function turnAnswer(
   return json(await talk.state(), { status, headers: status === 201 ? place : {} });
 }
 
+/** What is said with files. @throws {HttpProblem} that names the file */
+function wordsOf(text = "", files: FromJsonSchema<typeof FILES> = []): Words {
+  return wordsWith(
+    text,
+    files.map(({ name, data }, index) => {
+      const shown = shownBase64(data, { name });
+      if ("part" in shown) return shown.part;
+      const at = `files[${index}]`;
+      throw invalid(`${at}: ${name === undefined ? "it" : JSON.stringify(name)} ${shown.problem}`, {
+        field: at,
+      });
+    }),
+  );
+}
+
 /** Conversations with agents. */
 export const conversationRoutes = [
   defineRoute(
@@ -61,6 +87,7 @@ export const conversationRoutes = [
         module: NAME,
         session: NAME,
         message: { type: "string", description: "What is said first" },
+        files: FILES,
         model: MODEL,
         effort: EFFORT,
         budget: BUDGET,
@@ -69,11 +96,13 @@ export const conversationRoutes = [
       }, ["agent"]),
       responses: { 200: EVENT_ANSWER, 201: TALK },
       problems: { 403: ["outside"], 422: ["check"], ...TURN_PROBLEMS },
+      maxBytes: MAX_FILE_BODY_BYTES,
       async handle(context) {
-        const { agent, slots, ask, stream: _stream, ...wishes } = context.body;
+        const { agent, slots, ask, message, files, stream: _stream, ...wishes } = context.body;
         const begun = await context.service.talks.begin({
           agent: insidePath(agent),
           ...wishes,
+          message: message === undefined && files === undefined ? undefined : wordsOf(message, files),
           slots: slots && toJsonObject(slots),
           canAsk: ask,
         });
@@ -111,12 +140,14 @@ export const conversationRoutes = [
   }),
   defineRoute("POST", "/v1/conversations/{id}/messages", "Says something; answers when the turn has ended", {
     params: ID_PARAMS,
-    body: onlyFields({ text: { type: "string" }, stream: STREAM }, ["text"]),
+    body: onlyFields({ text: { type: "string" }, files: FILES, stream: STREAM }, ["text"]),
     responses: TURN_ANSWERS,
     problems: TURN_PROBLEMS,
+    maxBytes: MAX_FILE_BODY_BYTES,
     async handle(context) {
+      const { text, files } = context.body;
       const talk = await context.service.talks.open(context.params.id);
-      return await turnAnswer(context, { talk, turn: await talk.say(context.body.text) });
+      return await turnAnswer(context, { talk, turn: await talk.say(wordsOf(text, files)) });
     },
   }),
   defineRoute(

@@ -156,6 +156,11 @@ const TALK_STATE = objectOf({
       n: COUNT,
       role: { enum: ["user", "assistant"] },
       text: TEXT,
+      media: {
+        type: "array",
+        description: "What was shown with it",
+        items: objectOf({ mediaType: TEXT, name: TEXT, size: COUNT, sha256: TEXT }, ["mediaType", "size"]),
+      },
       answered: {
         const: false,
         description: "Of what was said last, while its turn goes on or has been interrupted",

@@ -1,4 +1,11 @@
-import type { ContentPart, Message, ToolCall } from "../../core/core.ts";
+import {
+  type ContentPart,
+  type Message,
+  shownBase64,
+  type ToolCall,
+  type Words,
+  wordsWith,
+} from "../../core/core.ts";
 import type { ChatBody } from "./schemas.ts";
 import { badField } from "./answer.ts";
 
@@ -73,31 +80,34 @@ function textOf({ role, content }: ChatMessage, at: string): string {
   }).join("");
 }
 
-function userContent(message: ChatMessage, at: string): string | readonly ContentPart[] {
+/** Files of text become a part of the text. */
+function userContent(message: ChatMessage, at: string): Words {
   const { content } = message;
   if (!Array.isArray(content) || content.every(({ type }) => type === "text")) return textOf(message, at);
-  return content.map((part, index) => partOf(part, `${at}.content[${index}]`));
+  const parts = content.map((part, index) => partOf(part, `${at}.content[${index}]`));
+  return parts.some(({ type }) => type === "media") ? parts : wordsWith("", parts);
 }
 
 function partOf(part: ChatPart, at: string): ContentPart {
   const { type, text, image_url: image, file } = part;
   if (type === "text" && text !== undefined) return { type: "text", text };
-  if (type === "image_url" && image !== undefined) return mediaOf(image.url, `${at}.image_url.url`);
+  if (type === "image_url" && image !== undefined) return shownPart(image.url, `${at}.image_url.url`);
   if (type === "file" && file?.file_data !== undefined) {
-    const media = mediaOf(file.file_data, `${at}.file.file_data`);
-    return { ...media, name: file.filename };
+    return shownPart(file.file_data, `${at}.file.file_data`, file.filename);
   }
   throw badField(at, `found a part of type ${JSON.stringify(type)}; text, image_url and file can be read`);
 }
 
-/** `data:image/png;base64,…` */
-const DATA_URL =
-  /^data:(?<mediaType>[\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[^;,]*)*;base64,(?<data>[A-Za-z0-9+/]*={0,2})$/;
+/** `data:image/png;base64,…`, as far as the data. */
+const DATA_URL = /^data:(?<type>[\w.+-]+\/[\w.+-]+)(?:;[\w.+-]+=[^;,]*)*;base64,/;
 
-function mediaOf(url: string, at: string): Extract<ContentPart, { readonly type: "media" }> {
-  const found = DATA_URL.exec(url)?.groups;
-  if (found?.mediaType !== undefined && found.data !== undefined) {
-    return { type: "media", mediaType: found.mediaType, data: found.data };
+/** What a `data:` URL has in it; its type counts where its bytes are none that Orrery knows. */
+function shownPart(url: string, at: string, name?: string): ContentPart {
+  const [start = "", type] = DATA_URL.exec(url) ?? [];
+  if (type === undefined) {
+    throw badField(at, "expected data:TYPE;base64,DATA, since nothing is fetched from other places");
   }
-  throw badField(at, "expected data:TYPE;base64,DATA, since nothing is fetched from other places");
+  const shown = shownBase64(url.slice(start.length), { name, type });
+  if ("part" in shown) return shown.part;
+  throw badField(at, `${name === undefined ? "it" : JSON.stringify(name)} ${shown.problem}`);
 }

@@ -2,6 +2,7 @@
 import { type JsonObject, objectOf, type ToolCall } from "../../core/core.ts";
 import { quietTimer } from "../../host/process.ts";
 import { json } from "../answers.ts";
+import { MAX_FILE_BODY_BYTES } from "../guard.ts";
 import { failureOf } from "../problem.ts";
 import { defineRoute, type Route, type RouteContext } from "../route.ts";
 import {
@@ -89,6 +90,7 @@ export function openAiRoutes(): readonly Route[] {
         504: error("It took too long"),
       },
       access: "bearer",
+      maxBytes: MAX_FILE_BODY_BYTES,
       tellProblem: tellOpenAiProblem,
       async handle(context) {
         try {

@@ -2,9 +2,11 @@
 // clients send more than they use.
 import { didYouMeanNames, type Effort, EFFORT_RULE, effortFrom, EFFORTS, objectOf } from "../../core/core.ts";
 import type { FromJsonSchema } from "../../schema/input_type.ts";
+import { MAX_FILE_BODY_BYTES } from "../guard.ts";
 import { badField } from "./answer.ts";
 
 const TEXT = { type: "string", maxLength: 10_485_760 } as const;
+const DATA_URL = { type: "string", maxLength: MAX_FILE_BODY_BYTES } as const;
 const ID = { type: "string", minLength: 1, maxLength: 200 } as const;
 const STRING = { type: "string" } as const;
 const WORD = { ...STRING, maxLength: 100 } as const;
@@ -18,11 +20,11 @@ const PART = objectOf({
   text: TEXT,
   refusal: TEXT,
   image_url: objectOf({
-    url: { ...TEXT, description: "A data: URL; nothing is fetched." },
+    url: { ...DATA_URL, description: "A data: URL; nothing is fetched." },
     detail: WORD,
   }, ["url"]),
   file: objectOf({
-    file_data: { ...TEXT, description: "A data: URL." },
+    file_data: { ...DATA_URL, description: "A data: URL." },
     filename: { type: "string", maxLength: 1000 },
   }),
 }, ["type"]);

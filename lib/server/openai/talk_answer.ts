@@ -1,5 +1,13 @@
 // Answers of agents. The client sends all that was said each time; the conversation that it means is found by that, or named.
-import { addUsage, type RunEvent, sha256, type Usage } from "../../core/core.ts";
+import {
+  addUsage,
+  type MediaPart,
+  type RunEvent,
+  sha256,
+  splitWords,
+  type Usage,
+  wordsWith,
+} from "../../core/core.ts";
 import { OwnTexts } from "../../render/turn_texts.ts";
 import { type Service, ServiceError, type TalkHandle, type TalkState } from "../../service/service.ts";
 import { NOBODY_NAMED } from "../../service/talks/state.ts";
@@ -27,7 +35,8 @@ export async function talkAnswer(
 ): Promise<MadeAnswer> {
   const said = saidOf(body);
   const before = said.slice(0, -1);
-  const message = said.at(-1)?.text ?? "";
+  const { text = "", media = [] } = said.at(-1) ?? {};
+  const message = wordsWith(text, media);
   const user = body.user ?? undefined;
   const owner: TalkOwner = { agent, user };
   const { talk, turn } = await turnOf();
@@ -140,6 +149,8 @@ function isNewText(event: RunEvent): boolean {
 interface Said {
   readonly who: "user" | "agent";
   readonly text: string;
+  /** What was shown with it; a conversation is known by its texts. */
+  readonly media?: readonly MediaPart[];
 }
 
 /** Reads the messages of a request to an agent: the last one is what is said now. @throws {HttpProblem} */
@@ -162,10 +173,7 @@ function saidOf(body: ChatBody): readonly Said[] {
       );
     }
     const { role, content } = message;
-    if (typeof content !== "string") {
-      throw badField(`${at}.content`, "an agent takes text, and no images or files", "unsupported_value");
-    }
-    return { who: role === "user" ? "user" : "agent", text: content };
+    return { who: role === "user" ? "user" : "agent", ...splitWords(content) };
   });
   if (said.at(-1)?.who !== "user") {
     throw badField(`messages[${said.length - 1}].role`, 'the last message has to be of the role "user"');

@@ -91,6 +91,13 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
               rows={2}
               placeholder="Enter sends, Shift and Enter begin a new line"
             />
+            <input
+              type="file"
+              name="files"
+              multiple
+              aria-label="Files that are shown with it: images, PDFs or text"
+              title="Images, PDFs or text; they can be pasted or dropped too"
+            />
             <button type="submit" class="main" {...whileIn("held failed", status)}>
               Send
             </button>
@@ -126,7 +133,7 @@ function Conversation({ talk }: { readonly talk: TalkState }): JSX.Element {
 }
 
 /** As the module `chat_page` makes them. */
-function Message({ message: { n, role, text, answered } }: {
+function Message({ message: { n, role, text, media = [], answered } }: {
   readonly message: TalkState["messages"][number];
 }): JSX.Element {
   const isUser = role === "user";
@@ -139,6 +146,11 @@ function Message({ message: { n, role, text, answered } }: {
     >
       <span class="chat-who">{isUser ? "You" : "Agent"}</span>
       <div class="chat-text">{text}</div>
+      {media.length > 0 && (
+        <span class="chat-files soft small">
+          {media.map(({ name, mediaType }) => name ?? mediaType).join(", ")}
+        </span>
+      )}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { FileError, isRecord, messageOf, parseJson } from "../../core/core.ts";
+import { FileError, type Files, isRecord, messageOf, parseJson } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { UsageError } from "../exit_code.ts";
 
@@ -101,8 +101,17 @@ function jsonObject(
 /** The text of a file that a flag names. @throws {FileError} that names the flag too */
 export async function flagFile(
   file: string,
-  { flag, cwd }: { readonly flag: string; readonly cwd: string },
+  named: { readonly flag: string; readonly cwd: string },
 ): Promise<string> {
+  return await namedByFlag(file, named, (files) => files.readText(file));
+}
+
+/** What is read of a file that a flag names. @throws {FileError} that names the flag too */
+export async function namedByFlag<Read>(
+  file: string,
+  { flag, cwd }: { readonly flag: string; readonly cwd: string },
+  read: (files: Files) => Promise<Read>,
+): Promise<Read> {
   if (file === "") {
     throw new FileError(`${flag} names no file: a name has to stand behind the @`, {
       path: file,
@@ -110,7 +119,7 @@ export async function flagFile(
     });
   }
   try {
-    return await hostFiles({ root: cwd }).readText(file);
+    return await read(hostFiles({ root: cwd }));
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new FileError(`${error.message} (named by ${flag})`, {

@@ -6,7 +6,9 @@ import {
   type Json,
   type JsonObject,
   type LogEntry,
+  type MediaNote,
   type MessageRange,
+  noteOf,
   type RunTrace,
   type SlotScope,
   turnKey,
@@ -44,7 +46,11 @@ export function talkState(
     ...(user === NOBODY_NAMED ? {} : { user }),
     status: isStopped ? "failed" : status,
     turns,
-    messages: withSaid(messages.map(({ n, who, text }) => ({ n, role: who, text })), record, range),
+    messages: withSaid(
+      messages.map(({ n, who, text, media }) => ({ n, role: who, text, media: notesOf(media) })),
+      record,
+      range,
+    ),
     slots,
     step,
     error: why,
@@ -59,6 +65,10 @@ export function saidIn({ steps }: Pick<RunTrace, "steps">, turn: number): readon
   const outcome = steps.find(({ key }) => key === turnKey(turn))?.outcome;
   const { text } = outcome !== undefined && "ok" in outcome ? readTurnStart(outcome.ok) : {};
   return text === undefined ? [] : [text];
+}
+
+function notesOf(media: LogEntry["media"]): readonly MediaNote[] | undefined {
+  return media?.map((each) => "data" in each ? noteOf(each) : each);
 }
 
 /** What the person said is in no log before the end of the turn. */

@@ -119,9 +119,9 @@ class ProjectTalks implements OpenedTalks {
       id,
       state: async (range) => await Promise.resolve(this.#state(id, range)),
       exported: async () => await Promise.resolve(this.#exported(id)),
-      say: async (text) =>
+      say: async (words) =>
         await this.#next(id, {
-          make: (session, signal) => begun(session, (live) => live.say(text), signal),
+          make: (session, signal) => begun(session, (live) => live.say(words), signal),
         }),
       retry: async () => await this.resume(id, {}),
       back: async (turns) => await this.#back(id, turns),

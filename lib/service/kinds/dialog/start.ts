@@ -3,9 +3,12 @@ import {
   effortFrom,
   type Json,
   type JsonSchema,
+  mediaFrom,
+  type MediaPart,
   type Model,
   objectOrEmpty,
   toJson,
+  wordsWith,
 } from "../../../core/core.ts";
 import type { Markers } from "../../../parse/calls/header.ts";
 import { findModel } from "../../../project/models.ts";
@@ -96,7 +99,8 @@ export function readyAsk(input: DialogInput, opened: OpenedDialog): ReadyRun {
   return {
     start: { kind: "ask", input: toJson(input) },
     shows: { asItComes: tools.length === 0 && schema === undefined, isJson: schema !== undefined },
-    events: (keeping) => ask(input.text ?? "", dialogOptions(input, { ...opened, keeping })),
+    events: (keeping) =>
+      ask(wordsWith(input.text ?? "", input.media ?? []), dialogOptions(input, { ...opened, keeping })),
   };
 }
 
@@ -136,6 +140,8 @@ export function dialogOptions(input: DialogInput, means: DialogMeans): DialogOpt
 export interface DialogInput {
   /** The question; absent for a conversation. */
   readonly text?: string;
+  /** What is shown with it. */
+  readonly media?: readonly MediaPart[];
   /** As it was named: an alias keeps its fallbacks. */
   readonly model: string;
   /** What that was when the run began. */
@@ -162,6 +168,7 @@ export function dialogInput(kept: Json): DialogInput {
   const { model, tools, schema } = input;
   return {
     text: textFrom(input.text),
+    media: mediaFrom(input.media),
     model: String(model),
     modelId: String(input.modelId ?? model),
     contextTokens: numberFrom(input.contextTokens),

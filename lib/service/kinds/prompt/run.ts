@@ -7,6 +7,8 @@ import {
   type Message,
   objectOrEmpty,
   type RunEvent,
+  type Words,
+  wordsFrom,
 } from "../../../core/core.ts";
 import { type ProjectSettings } from "../../../project/project.ts";
 import type { AnyPrompt } from "../../../prompt/prompt.ts";
@@ -49,7 +51,7 @@ export function openedInput(
 /** Those that are rendered with the values; none of a tactic, which is given whatever there is. */
 export function renderedPrompts(
   { found, agent: { system } }: OpenedPromptRun,
-  { say }: { readonly say: string | undefined },
+  { say }: { readonly say: Words | undefined },
 ): readonly AnyPrompt[] {
   if (found.kind === "tactic") return [];
   return say !== undefined || typeof system === "string" || system === found.prompt
@@ -158,7 +160,7 @@ export interface PromptRunInput {
   readonly contractHash?: string;
   readonly values: JsonObject;
   /** The prompt is the system prompt, and this is said. */
-  readonly say?: string;
+  readonly say?: Words;
   /** What was said before, in place of `say`: the last of it is what is answered. */
   readonly history?: readonly Message[];
   /** The agent of `orrery.yaml` that is asked. */
@@ -185,7 +187,7 @@ export function promptRunInput(kept: Json): PromptRunInput {
     kind: input.kind === "tactic" ? "tactic" : "prompt",
     contractHash: textFrom(input.contractHash),
     values: objectOrEmpty(input.values),
-    say: textFrom(input.say),
+    say: wordsFrom(input.say),
     history: history === undefined ? undefined : messagesFrom(history),
     profile: textFrom(input.profile),
     model: textFrom(input.model),

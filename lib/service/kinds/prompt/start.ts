@@ -1,4 +1,11 @@
-import { type Effort, type JsonObject, type Message, present, toJson } from "../../../core/core.ts";
+import {
+  type Effort,
+  type JsonObject,
+  type Message,
+  present,
+  toJson,
+  type Words,
+} from "../../../core/core.ts";
 import { hasContract } from "../../../run/agent/prompt_run.ts";
 import type { Budget } from "../../../run/budget.ts";
 import { UsageError } from "../../exit_code.ts";
@@ -22,7 +29,7 @@ import type { BegunRun, ReadyRun, StartPlace } from "../../start/ready_run.ts";
 export interface AskedPrompt extends OpenPromptRunOptions {
   readonly command: "run" | "ask" | "chat";
   /** The prompt is the system prompt, and this is said. */
-  readonly say?: string;
+  readonly say?: Words;
   /** What was said before, in place of `say`. */
   readonly history?: readonly Message[];
   readonly given: PromptInput;
