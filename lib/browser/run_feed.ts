@@ -31,6 +31,7 @@ const EVENT_TYPES: { readonly [Type in RunEvent["type"]]: true } = {
   "step-start": true,
   "step-end": true,
   "text-delta": true,
+  "reasoning-delta": true,
   "message": true,
   "usage": true,
   "permission-ask": true,

@@ -2,7 +2,7 @@
 // The page of a run: its texts, its calls, its document and its questions, as they come. Of a run that is over the same events come at once;
 // how it ended, what it gave and its timeline stand on the page already.
 
-import { resultText } from "../render/shown_text.ts";
+import { resultText, thoughtWords } from "../render/shown_text.ts";
 import { stateWord } from "../render/step_words.ts";
 import { figuresLine } from "../render/run_tally.ts";
 import { el, findAll, maybeFind } from "./dom.ts";
@@ -10,7 +10,7 @@ import { GraphView } from "./graph_view.ts";
 import { tellConnection } from "./live.ts";
 import { rowsOf, RowView } from "./row_view.ts";
 import { RunFeed, showParts, showStatus, tellProblem } from "./run_feed.ts";
-import { type BlockMerge, type RunState, stepName } from "./run_state.ts";
+import { type BlockMerge, type OpenText, type RunState, stepName, type WholeText } from "./run_state.ts";
 import { getJson, postJson } from "./server_calls.ts";
 import { TextView } from "./text_view.ts";
 
@@ -153,7 +153,14 @@ function viewsOf(): readonly View[] {
     ...view(
       "text",
       ({ texts, open }) => texts.length + open.size > 0,
-      (root) => new TextView(root, { takes: () => true, wordsOf, make: saidArticle, nearPx: NEAR_PX }),
+      (root) =>
+        new TextView(root, {
+          takes: () => true,
+          wordsOf,
+          make: saidArticle,
+          ended: sumUp,
+          nearPx: NEAR_PX,
+        }),
     ),
     ...view("graph", ({ rows }) => rows.calls.length > 0, (root) => new GraphView(root)),
     ...view("rows", (state) => rowsOf(state).length > 0, (root) => new RowView(root)),
@@ -224,13 +231,28 @@ function isResultAlone({ texts, open, end }: RunState): boolean {
 const SOURCE = "source";
 
 /** The text between the calls is nobody's answer, and needs no name. */
-function saidArticle(words: Text, step: string, state: RunState): HTMLElement {
+function saidArticle(words: Text, { step, isThought }: OpenText, state: RunState): HTMLElement {
+  if (isThought) {
+    return el(
+      "details",
+      { class: "said fold" },
+      el("summary", {}, "thinking\u2026"),
+      el("div", { class: "said-text" }, words),
+    );
+  }
   return el(
     "article",
     { class: "said" },
     step !== SOURCE && el("h3", {}, stepName(step, state)),
     el("div", { class: "said-text" }, words),
   );
+}
+
+/** A thought says how long it was. */
+function sumUp(element: HTMLElement, { step, text, isThought }: WholeText, { rows }: RunState): void {
+  const summary = isThought && maybeFind("summary", HTMLElement, element);
+  if (!summary) return;
+  summary.textContent = thoughtWords({ characters: text.length, ms: rows.byKey.get(step)?.thought?.ms });
 }
 
 /** Where calls stood are empty lines, one for each of theirs. */

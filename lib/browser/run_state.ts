@@ -1,7 +1,7 @@
 // A run as a page knows it: what came over the wire so far. However the stream was cut, and how often the reader came again, the same events
 // make the same state.
 import type { RunEvent, RunKind, RunStatus } from "../core/event.ts";
-import { createRows, isNested, nameWords } from "../render/rows.ts";
+import { createRows, isNested, nameWords, thoughtIn } from "../render/rows.ts";
 import { placeWords } from "../render/step_words.ts";
 import { OwnTexts } from "../render/turn_texts.ts";
 
@@ -27,6 +27,8 @@ export interface WholeText {
   readonly text: string;
   /** Whether a conversation says it, and not something inside of one of its steps. */
   readonly isOwn: boolean;
+  /** What a model thought before it answered. */
+  readonly isThought?: true;
 }
 
 /** Something to be told beside all that. */
@@ -43,9 +45,11 @@ export type BlockMerge = Extract<RunEvent, { readonly type: "block-merge" }>;
 export type RunEnd = Extract<RunEvent, { readonly type: "run-end" }>;
 
 /** A text that is on its way. */
-export interface OpenText {
-  readonly text: string;
-  readonly isOwn: boolean;
+export type OpenText = Omit<WholeText, "n">;
+
+/** Of a step there may be two: what a model thinks, and its answer. */
+export function textKey({ step, isThought }: Pick<WholeText, "step" | "isThought">): string {
+  return isThought ? `${step} thought` : step;
 }
 
 /** Everything a page knows of a run. */
@@ -60,7 +64,7 @@ export class RunState {
   readonly rows = createRows();
   /** In the order in which they were complete. */
   readonly texts: WholeText[] = [];
-  /** By step. */
+  /** By `textKey`. */
   readonly open = new Map<string, OpenText>();
   readonly merges: BlockMerge[] = [];
   readonly notes: RunNote[] = [];
@@ -68,6 +72,8 @@ export class RunState {
   readonly asks = new Map<string, PageAsk>();
   end: RunEnd | undefined;
   readonly #own = new OwnTexts();
+  /** Steps whose thoughts were told as they came. */
+  readonly #thought = new Set<string>();
 
   /** Takes what came. @returns whether anything of it is new */
   take(frame: PageFrame): boolean {
@@ -94,8 +100,10 @@ export class RunState {
     this.run = event.run;
     if (this.end !== undefined && event.type !== "run-end") this.#goOn();
     const isOwn = this.#own.isOwn(event);
-    if (event.type === "text-delta") this.#grow(event, isOwn);
-    else {
+    if (event.type === "text-delta") {
+      this.#close(textKey({ ...event, isThought: true }));
+      this.#grow({ ...event, isOwn });
+    } else {
       this.rows.take(event);
       this.#change(event, isOwn);
     }
@@ -113,7 +121,10 @@ export class RunState {
       case "step-start":
         return this.#beginStep(event);
       case "step-end":
-        return this.#endStep(event.key);
+        return this.#endStep(event);
+      case "reasoning-delta":
+        this.#thought.add(event.step);
+        return this.#grow({ ...event, isOwn: false, isThought: true });
       case "message":
         this.open.delete(event.step);
         this.texts.push({ step: event.step, n: event.n, text: event.text, isOwn });
@@ -157,28 +168,34 @@ export class RunState {
   /** One that begins again after a restart voids what it had said. */
   #beginStep({ key, kind, name }: Extract<RunEvent, { readonly type: "step-start" }>): void {
     this.open.delete(key);
+    this.open.delete(textKey({ step: key, isThought: true }));
+    this.#thought.delete(key);
     if (kind !== "step") return;
     this.open.delete(name);
   }
 
   /** A conversation's texts say by its name whose they are. */
-  #endStep(key: string): void {
+  #endStep({ key, outcome }: Extract<RunEvent, { readonly type: "step-end" }>): void {
     this.#close(key);
+    this.#close(textKey({ step: key, isThought: true }));
     const row = this.rows.byKey.get(key);
+    const thought = row?.kind === "model" && !this.#thought.has(key) ? thoughtIn(outcome) : "";
+    if (thought !== "") this.texts.push({ step: key, n: 0, text: thought, isOwn: false, isThought: true });
     if (row?.kind === "step") this.#close(row.name);
   }
 
   /** A command says what it says without a message at the end, and so does a model that was cut off. */
-  #close(step: string): void {
-    const open = this.open.get(step);
+  #close(key: string): void {
+    const open = this.open.get(key);
     if (open === undefined) return;
-    this.open.delete(step);
-    this.texts.push({ step, n: 0, ...open });
+    this.open.delete(key);
+    this.texts.push({ ...open, n: 0 });
   }
 
-  #grow({ step, text }: Extract<RunEvent, { readonly type: "text-delta" }>, isOwn: boolean): void {
-    const before = this.open.get(step);
-    this.open.set(step, { text: (before?.text ?? "") + text, isOwn: before?.isOwn ?? isOwn });
+  #grow({ step, text, isOwn, isThought }: OpenText): void {
+    const key = textKey({ step, isThought });
+    const before = this.open.get(key);
+    this.open.set(key, { step, text: (before?.text ?? "") + text, isOwn: before?.isOwn ?? isOwn, isThought });
   }
 
   #note(kind: RunNote["kind"], text: string): void {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // Texts of a run as they come: what a model says, what a command prints. The end stays in sight unless the reader has gone up.
 
-import type { OpenText, RunState, WholeText } from "./run_state.ts";
+import { type OpenText, type RunState, textKey, type WholeText } from "./run_state.ts";
 
 /** Which texts are shown, and how. */
 export interface TextViewOptions {
@@ -10,9 +10,9 @@ export interface TextViewOptions {
   /** What is shown of a text. */
   wordsOf(step: string, text: string): string;
   /** What is around the words. */
-  make(words: Text, step: string, state: RunState): HTMLElement;
+  make(words: Text, text: OpenText, state: RunState): HTMLElement;
   /** A text is whole. */
-  ended?(element: HTMLElement, text: WholeText): void;
+  ended?(element: HTMLElement, text: WholeText, state: RunState): void;
   /** How near to its end counts as there, px. */
   readonly nearPx: number;
 }
@@ -27,6 +27,8 @@ export class TextView {
   readonly #root: HTMLElement;
   readonly #options: TextViewOptions;
   readonly #open = new Map<string, Shown>();
+  /** The last text of each step: what was thought before it stands above it. */
+  readonly #last = new Map<string, HTMLElement>();
   #whole = 0;
 
   constructor(root: HTMLElement, options: TextViewOptions) {
@@ -39,44 +41,48 @@ export class TextView {
     const { scrollTop, scrollHeight, clientHeight } = this.#root;
     for (const text of state.texts.slice(this.#whole)) if (takes(text)) this.#end(text, state);
     this.#whole = state.texts.length;
-    for (const [step, text] of state.open) if (takes(text)) this.#grow(step, text.text, state);
-    for (const [step, { element }] of this.#open) {
+    for (const text of state.open.values()) if (takes(text)) this.#grow(text, state);
+    for (const [key, { element }] of this.#open) {
       if (state.end !== undefined) settle(element);
-      if (state.open.has(step)) continue;
+      if (state.open.has(key)) continue;
       element.remove(); // its step began again, and has said nothing yet
-      this.#open.delete(step);
+      this.#open.delete(key);
     }
     if (scrollHeight - scrollTop - clientHeight < nearPx) this.#root.scrollTop = this.#root.scrollHeight;
   }
 
   /** The whole text takes the place of what was there of it. */
   #end(whole: WholeText, state: RunState): void {
-    const { step } = whole;
-    const text = this.#options.wordsOf(step, whole.text);
+    const text = this.#options.wordsOf(whole.step, whole.text);
     if (text.trim() === "") return;
-    const { element, words } = this.#open.get(step) ?? this.#begin(step, state);
-    this.#open.delete(step);
+    const key = textKey(whole);
+    const { element, words } = this.#open.get(key) ?? this.#begin(whole, state);
+    this.#open.delete(key);
     if (words.data !== text) words.data = text;
     settle(element);
-    this.#options.ended?.(element, whole);
+    this.#options.ended?.(element, whole, state);
   }
 
-  #grow(step: string, all: string, state: RunState): void {
-    const text = this.#options.wordsOf(step, all);
-    if (text.trim() === "" && !this.#open.has(step)) return;
-    const { words } = this.#open.get(step) ?? this.#begin(step, state);
+  #grow(open: OpenText, state: RunState): void {
+    const key = textKey(open);
+    const text = this.#options.wordsOf(open.step, open.text);
+    if (text.trim() === "" && !this.#open.has(key)) return;
+    const { words } = this.#open.get(key) ?? this.#begin(open, state);
     if (text.startsWith(words.data)) words.appendData(text.slice(words.length));
     else words.data = text; // it was begun again
   }
 
-  #begin(step: string, state: RunState): Shown {
+  #begin(text: OpenText, state: RunState): Shown {
     const words = new Text();
-    const element = this.#options.make(words, step, state);
+    const element = this.#options.make(words, text, state);
     element.dataset.open = "";
     element.setAttribute("aria-busy", "true"); // else each piece of it would be read out
-    this.#root.append(element);
+    const last = text.isThought && "n" in text && this.#last.get(text.step);
+    if (last) last.before(element);
+    else this.#root.append(element);
+    if (!text.isThought) this.#last.set(text.step, element);
     const shown = { element, words };
-    this.#open.set(step, shown);
+    this.#open.set(textKey(text), shown);
     return shown;
   }
 }

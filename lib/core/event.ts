@@ -54,6 +54,8 @@ export type RunEventBody =
     readonly partial?: string;
   }
   | { readonly type: "text-delta"; readonly step: string; readonly text: string }
+  /** What a model thinks before it answers: no part of the answer. The outcome of its step has all of it. */
+  | { readonly type: "reasoning-delta"; readonly step: string; readonly text: string }
   /** A whole text of a model: the `n`th of its step, from 1. Of a conversation: its place in the log. */
   | { readonly type: "message"; readonly step: string; readonly n: number; readonly text: string }
   | ({ readonly type: "usage"; readonly step: string; readonly model: string } & Usage)

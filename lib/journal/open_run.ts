@@ -28,7 +28,7 @@ import type { RunConversation, RunMoment } from "./run_conversation.ts";
 import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";
 
 /** What is told and not kept: it is read while it happens. */
-const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-progress"]);
+const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "reasoning-delta", "call-progress"]);
 
 /** Whoever reads events from a place on reads whole lists. */
 const MAX_LIST_EVENTS = 100;

@@ -10,7 +10,7 @@ import {
   type RunRows,
 } from "./rows.ts";
 import { answersText, counted, tallyLine } from "./run_tally.ts";
-import { duration, printableLine, withUsage } from "./shown_text.ts";
+import { duration, printableLine, thoughtWords, withUsage } from "./shown_text.ts";
 
 /** What a frame is drawn for. */
 export interface FrameSize {
@@ -95,7 +95,7 @@ export function renderLive(rows: RunRows, size: LiveSize): string[] {
       return [{ text: ` ${name}  ${time}` }, {
         style: "dim",
         text: withUsage("", { usage: answer, before: "  " }),
-      }];
+      }, ...thoughtPieces(rows, row, size)];
     }
     const { dependencies, progress } = call;
     const waits = dependencies.length > 0 && row.state !== "done"
@@ -119,6 +119,19 @@ export function renderLive(rows: RunRows, size: LiveSize): string[] {
     ...(hidden.length === 0 ? [] : [dim(`  … ${countWords(rows, hidden)}`)]),
     line(totalPieces(rows, size)),
   ].slice(-Math.max(1, size.rows - 1));
+}
+
+/** The end of what a model thinks; later how long it thought. */
+function thoughtPieces(
+  { tail }: RunRows,
+  { key, thought }: RunRow,
+  { columns }: FrameSize,
+): readonly Piece[] {
+  if (thought === undefined) return [];
+  const [line] = tail.isThought && tail.step === key
+    ? lastLines(tail.text, { columns: Math.max(20, columns - 40), most: 1 })
+    : [];
+  return [{ style: "dim", text: `  ${line === undefined ? thoughtWords(thought) : `thinking: ${line}`}` }];
 }
 
 function progressPieces(

@@ -11,6 +11,7 @@ import {
   longText,
   printable,
   printableLine,
+  thoughtWords,
   withUsage,
 } from "./shown_text.ts";
 import { placeWords } from "./step_words.ts";
@@ -126,7 +127,11 @@ export class PlainLines {
     if (row?.kind !== "model" || this.isQuiet || error?.code === "aborted") return []; // a stop is told as one
     const head = `${printableLine(row.answer?.model ?? row.name)}  ${duration(ms)}`;
     if (error !== undefined) return [`  error ${head}`]; // what it was is told where it has an effect
-    return [withUsage(`  model ${head}`, { usage: row.answer, before: "  " })];
+    return [...this.thoughtLines(row), withUsage(`  model ${head}`, { usage: row.answer, before: "  " })];
+  }
+
+  protected thoughtLines({ thought }: RunRow): readonly string[] {
+    return thought === undefined ? [] : [`  ${thoughtWords(thought)}`];
   }
 
   #textOutside(text: string): string {
@@ -196,6 +201,7 @@ export class DocumentLines extends PlainLines {
   #linesOf(event: RunEvent, row: RunRow | undefined): readonly string[] {
     switch (event.type) {
       case "step-end":
+        if (row?.kind === "model" && !this.#isBrief) return this.thoughtLines(row);
         return row?.kind === "step" ? this.#endOf(event, row) : [];
       case "step-skip":
         return this.#isBrief

@@ -1,7 +1,9 @@
 // Events of a run folded into rows: one for each step, each call and each thing that was decided, found by key. Lines, live views, traces and
 // pages draw them.
 import type { RunEvent, StepKind } from "../core/event.ts";
+import { type Json, objectOrEmpty } from "../core/json.ts";
 import { addUsage, type Usage } from "../core/model.ts";
+import { thoughtWords } from "./shown_text.ts";
 import type { RunTally } from "./run_tally.ts";
 import { callStep, keyParts, stepWord } from "./step_words.ts";
 
@@ -46,6 +48,8 @@ export interface RunRow {
   answer?: Usage & { readonly model: string };
   /** Of the model calls of an operation. */
   inside?: Usage;
+  /** What it thinks, or thought, before it answered. */
+  thought?: Thought;
   /** The last log line, the error, why it was skipped; of an operation the model that it waits for, or where it jumps to. */
   note?: string;
   /** Absent of what is no call. */
@@ -63,6 +67,12 @@ export interface RowCall {
   progress?: { readonly done: number; readonly total?: number };
 }
 
+/** How much a model thought; `ms` from its question on, where that was seen. */
+export interface Thought {
+  readonly characters: number;
+  readonly ms?: number;
+}
+
 const NO_USAGE: Usage = { input: 0, output: 0 };
 
 type EventOf<Type extends RunEvent["type"]> = Extract<RunEvent, { readonly type: Type }>;
@@ -74,8 +84,8 @@ export interface RunRows {
   readonly all: readonly RunRow[];
   readonly byKey: ReadonlyMap<string, RunRow>;
   readonly tally: Readonly<RunTally>;
-  /** The end of the text that a step gives at the moment. */
-  readonly tail: { readonly step: string; readonly text: string };
+  /** The end of the text that a step gives at the moment, or of what a model thinks. */
+  readonly tail: { readonly step: string; readonly text: string; readonly isThought?: true };
   /** How it ended; undefined again when it goes on. */
   readonly end: EventOf<"run-end"> | undefined;
   /** The calls of the run. */
@@ -109,7 +119,7 @@ export function createRows(isReused: (key: string) => boolean = () => false): Ru
     answers: 0,
     usage: NO_USAGE,
   };
-  let tail = { step: "", text: "" };
+  let tail: RunRows["tail"] = { step: "", text: "" };
   let end: EventOf<"run-end"> | undefined;
   /** The newest step of each name: so messages and slots of a conversation say whose they are. */
   const byName = new Map<string, RunRow>();
@@ -131,11 +141,11 @@ export function createRows(isReused: (key: string) => boolean = () => false): Ru
       case "step-end":
         return endStep(event);
       case "text-delta":
-        tail = {
-          step: event.step,
-          text: grownTail(tail.step === event.step ? tail.text : "", event.text),
-        };
+        tail = grown(event);
         return undefined;
+      case "reasoning-delta":
+        tail = { ...grown(event), isThought: true };
+        return think(event);
       case "message":
       case "slot-set":
       case "block-merge":
@@ -169,9 +179,24 @@ export function createRows(isReused: (key: string) => boolean = () => false): Ru
         return mark(event, { kind: "hold", key: event.step, name: event.step });
       case "warning":
         return mark(event, { kind: "warning", key: "", name: event.text });
-      default:
-        return event satisfies never;
+      default: // of a server that knows more
+        event satisfies never;
+        return undefined;
     }
+  }
+
+  function grown({ type, step, text }: EventOf<"text-delta" | "reasoning-delta">): RunRows["tail"] {
+    const isSame = tail.step === step && (tail.isThought === true) === (type === "reasoning-delta");
+    return { step, text: grownTail(isSame ? tail.text : "", text) };
+  }
+
+  function think({ step, text, at }: EventOf<"reasoning-delta">): RunRow | undefined {
+    const row = byKey.get(step);
+    if (row === undefined) return undefined;
+    if (row.thought === undefined) noteOf(step, `${row.name}, thinking`);
+    const characters = (row.thought?.characters ?? 0) + text.length;
+    row.thought = { characters, ms: at - (row.ranAt ?? at) };
+    return row;
   }
 
   function callOf(event: CallEvent): RunRow | undefined {
@@ -255,7 +280,11 @@ export function createRows(isReused: (key: string) => boolean = () => false): Ru
   function beginStep({ key, kind, name, at, attempt }: EventOf<"step-start">): RunRow {
     const row = byKey.get(key) ?? add({ key, kind, name, at });
     Object.assign(row, { attempt, state: "running", waitedMs: 0 });
-    row.endedAt = row.note = row.answer = undefined;
+    row.endedAt =
+      row.note =
+      row.answer =
+      row.thought =
+        undefined;
     if (row.call === undefined) row.ranAt = at;
     if (kind === "step") byName.set(name, row);
     if (kind === "model") noteOf(key, name);
@@ -271,7 +300,11 @@ export function createRows(isReused: (key: string) => boolean = () => false): Ru
     row.state = word === "done" && row.kind === "step" && isReused(key) ? "reused" : word;
     row.endedAt = at;
     row.ms = Math.max(0, ms - row.waitedMs);
-    if (row.kind === "model") noteOf(key, undefined);
+    if (row.kind === "model") {
+      const { length: characters } = thoughtIn(end.outcome);
+      if (characters > 0) row.thought ??= { characters };
+      noteOf(key, row.thought && thoughtWords(row.thought));
+    }
     if (isAnswerOrCall(row)) row.note = error?.message;
     return row;
   }
@@ -377,6 +410,14 @@ export function createRows(isReused: (key: string) => boolean = () => false): Ru
 type Begun =
   & Pick<RunRow, "key" | "kind" | "name" | "at" | "call" | "turn" | "note">
   & Partial<Pick<RunRow, "place" | "state">>;
+
+/** What a model thought, by the outcome of its step; the empty text where it did not, or nobody is told. */
+export function thoughtIn(outcome: Json | undefined): string {
+  const { reasoning } = objectOrEmpty(outcome);
+  return Array.isArray(reasoning)
+    ? reasoning.map((each) => String(objectOrEmpty(each).text ?? "")).filter(Boolean).join("\n\n")
+    : "";
+}
 
 /** Whether it has no end yet. */
 export function isOpen(state: RowState): boolean {

@@ -111,6 +111,13 @@ export function duration(ms: number): string {
   return `${Math.floor(all / 60)} ${large}${rest}`;
 }
 
+/** `thought for 3.2 s, 412 characters` */
+export function thoughtWords(
+  { characters, ms }: { readonly characters: number; readonly ms?: number },
+): string {
+  return `thought${ms === undefined ? "" : ` for ${duration(ms)}`}, ${characters} characters`;
+}
+
 /** Tokens and cost for people: `1234 in, 56 out, $0.0123`; what is not known is left out, and nothing at all is the empty text. */
 export function usageWords({ input, output, cached, reasoning, cost }: Usage): string {
   if (input === 0 && output === 0 && cost === undefined) return "";

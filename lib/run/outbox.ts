@@ -118,6 +118,7 @@ const IDENTITY: {
   "warning": ["file", "line", "text"],
   // Deltas and progress are not stored and have nothing in common with a stored event.
   "text-delta": [],
+  "reasoning-delta": [],
   "call-progress": [],
 };
 

@@ -98,6 +98,54 @@ pageTest("runs: how one stands is the same word everywhere", { files: VIEW_FILES
   });
 });
 
+const THINKING = {
+  ...VIEW_FILES,
+  "models/think.yml": `- chunks: ${
+    JSON.stringify([
+      "<think>",
+      "Is it ",
+      `${HOSTILE} `,
+      "calm?",
+      "</think>",
+      "It is calm, ",
+      "says the lake.",
+    ])
+  }
+  delayMs: 400
+  repeat: true
+`,
+  "think.md": "# Task\n\n@llm\nprompt: Go\nmodel: script/models/think.yml\n",
+};
+
+pageTest("runs: what a model thinks is folded, above its answer", { files: THINKING }, async (test) => {
+  await using tab = await test.open("/");
+  const path = await started(tab, { form: "/documents/think.md" });
+  const { page } = tab;
+  const summary = page.locator("details.said > summary");
+  await page.locator('details.said:not([open]) > summary:text-is("thinking\u2026")').waitFor();
+  await tab.accessible();
+  await tab.picture("light_run_thinking_folded");
+  await summary.click();
+  await page.locator("details.said[open] .said-text:visible").waitFor();
+  await tab.until("document.querySelector('details.said .said-text').textContent.includes('<script>')");
+  await tab.picture("light_run_thinking_open");
+  await stands(tab, "done");
+  assert.match(await summary.innerText(), /^thought for [\d.]+ m?s, \d+ characters$/);
+  assert.equal(await page.locator("article.said .said-text").innerText(), "It is calm, says the lake.");
+  await using phone = await test.open(path, { size: "phone", dark: true }); // whoever comes later
+  await phone.page.locator("details.said:not([open])").waitFor();
+  assert.match(await phone.page.locator("details.said > summary").innerText(), /^thought, \d+ characters$/);
+  assert.equal(await phone.page.locator(".said").first().evaluate((said) => said.localName), "details");
+  await phone.page.locator("details.said > summary").click();
+  await phone.fits();
+  await phone.accessible();
+  await phone.picture("phone_run_thought");
+  await phone.page.locator('.trace-row[data-kind="model"] summary').first().click();
+  const traced = phone.page.locator('[data-title="thought"] details');
+  assert.equal(await traced.evaluate((details) => details.hasAttribute("open")), false);
+  assert.ok((await traced.textContent())?.includes(`Is it ${HOSTILE} calm?`));
+});
+
 pageTest("runs: a run is watched while it goes on", { files: VIEW_FILES }, async (test) => {
   await test.step("a document: its text comes piece by piece, and it grows", () => document(test));
   await test.step("calls: the graph fills", () => graph(test));

@@ -388,6 +388,48 @@ Deno.test("live view: an answer with its calls under it, tokens, cost and totals
   assert.equal(renderLive(state, SIZE)[2], " ■ fast  1.2 s");
 });
 
+Deno.test("views: what a model thinks is seen while it comes, and is one line then", () => {
+  const key = "turn[1]/model";
+  const thinks = (at: number, text: string) => ({ type: "reasoning-delta", at, step: key, text }) as const;
+  const list = events(
+    { type: "step-start", at: 0, key, kind: "model", name: "fast", attempt: 1 },
+    thinks(100, "First\nthe lake"),
+    thinks(400, " and \x1b[31m rain"),
+  );
+  const lines = new PlainLines({ file: "ask" });
+  const state = stateAfter(list);
+  assert.equal(renderLive(state, SIZE)[0], " ⠋ fast  1.0 s  thinking: the lake and ␛[31m rain");
+  const answer = events({ type: "text-delta", at: 500, step: key, text: "Calm." });
+  for (const event of answer) state.take(event);
+  const folded = "thought for 400 ms, 29 characters";
+  assert.equal(renderLive(state, SIZE)[0], ` ⠋ fast  1.0 s  ${folded}`);
+  const ended = events({ type: "step-end", at: 600, key, ms: 600 });
+  const told = [...list, ...answer, ...ended].map((event) => lines.text(event)).join("");
+  assert.equal(told, `Calm.\n  ${folded}\n  model fast  600 ms\n`);
+  const inside = "op[3]/turn[1]/model";
+  const within = (event: RunEvent): RunEvent =>
+    "step" in event ? { ...event, step: inside } : "key" in event ? { ...event, key: inside } : event;
+  const op = events({
+    type: "step-start",
+    at: 0,
+    key: "op[3]",
+    kind: "step",
+    name: "@llm a.md:3",
+    attempt: 1,
+  });
+  const document = stateAfter([...op, ...list.map(within)]);
+  assert.deepEqual(renderDocument(document, SIZE).slice(0, 3), [
+    " ⠋ @llm a.md:3  1.0 s     fast, thinking",
+    "   │ First",
+    "   │ the lake and ␛[31m rain",
+  ]);
+  for (const event of [...answer, ...ended].map(within)) document.take(event);
+  assert.equal(renderDocument(document, SIZE)[0], ` ⠋ @llm a.md:3  1.0 s     ${folded}`);
+  const documentLines = new DocumentLines();
+  const last = [...op, ...list.map(within), ...ended.map(within)].map((event) => documentLines.text(event));
+  assert.equal(last.join(""), `  ${folded}\n`);
+});
+
 Deno.test("live view: a call that waits for a person says so, and what they think about is not its time", () => {
   const asked = {
     step: "call:a",

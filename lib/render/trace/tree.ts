@@ -1,6 +1,6 @@
 import type { RunEvent, RunSummary, StepRecord } from "../../core/core.ts";
 import { cutToCells } from "../cells.ts";
-import { duration, printableLine, usageWords, withUsage } from "../shown_text.ts";
+import { duration, printableLine, thoughtWords, usageWords, withUsage } from "../shown_text.ts";
 import { keyParts, standing } from "../step_words.ts";
 import { type TraceItem, traceItems, type TraceOf } from "./items.ts";
 import { BROKEN_OFF } from "./values.ts";
@@ -69,7 +69,7 @@ function nodeLines(
   const below = [...children.values()].flatMap((child) => nodeLines(child, { depth: depth + 1, items }));
   const item = step && items.get(step.key);
   if (step === undefined || item === undefined) return [`${indent}${printableLine(name)}`, ...below];
-  const { state, answer } = item.row;
+  const { state, answer, thought } = item.row;
   const head = [
     `${state.padEnd(STATE_CELLS)} ${name}`,
     step.name,
@@ -78,7 +78,10 @@ function nodeLines(
   ].join("  ");
   const noted = (title: string): string => item.notes.find((note) => note.title === title)?.text ?? "";
   const partial = noted(BROKEN_OFF) === "" ? "" : `${BROKEN_OFF}: ${noted(BROKEN_OFF)}`;
-  const details = [outcomeWords(step, item), noted("stopped"), partial].filter((words) => words !== "");
+  const thoughts = thought === undefined ? "" : thoughtWords(thought);
+  const details = [thoughts, outcomeWords(step, item), noted("stopped"), partial].filter((words) =>
+    words !== ""
+  );
   const logged = noted("log") === "" ? [] : noted("log").split("\n");
   const more = logged.length - MOST_LOG_LINES;
   details.push(

@@ -12,6 +12,9 @@ export interface TraceValue {
   readonly isJson: boolean;
 }
 
+/** What a model thought before it answered. */
+export const THOUGHT = "thought";
+
 /** What stands before a text that is no answer. */
 export const BROKEN_OFF = "said before it broke off";
 
@@ -76,7 +79,7 @@ function answerValues({ text, calls, reasoning, finish, ...rest }: JsonObject): 
   const isUsual = finish === undefined || finish === "stop" || finish === "calls";
   const settings = withoutEmpty({ ...other, ...(isUsual ? {} : { finish }) });
   return [
-    ...listed(reasoning).map((thought) => named("thought", "out", textIn(thought))),
+    ...listed(reasoning).map((thought) => named(THOUGHT, "out", textIn(thought))),
     ...(text === undefined || text === "" ? [] : [named("answer", "out", text)]),
     ...listed(calls).map((call) => callValue(call, "out")),
     ...(settings === undefined ? [] : [named("besides", "out", settings)]),

@@ -42,7 +42,12 @@ const AWAITED: ReadonlySet<RunEvent["type"]> = new Set(
   ["call-result", "call-error", "call-skip", "block-merge", "jump", "hold", "slot-set", "run-end"],
 );
 /** These come with what is performed, in pieces that chance has cut. */
-const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "call-progress", "call-log"]);
+const PASSING: ReadonlySet<RunEvent["type"]> = new Set([
+  "text-delta",
+  "reasoning-delta",
+  "call-progress",
+  "call-log",
+]);
 
 /** A record, gone through once. */
 export class Replay {

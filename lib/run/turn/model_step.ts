@@ -174,6 +174,8 @@ function modelStep(options: ModelStepOptions, open: OpenStep | undefined) {
         finished = part;
         return;
       case "reasoning":
+        if (part.text !== "") run.emit({ type: "reasoning-delta", step: key, text: part.text });
+        return;
       case "call-delta":
         return;
       default:

@@ -10,6 +10,7 @@ import {
   type ToolCall,
   type Usage,
 } from "../../core/core.ts";
+import { isInsideCall } from "../../render/shown_text.ts";
 import { framesOf } from "../../service/runs/history.ts";
 import type { RunHandle, RunState } from "../../service/service.ts";
 import { json } from "../answers.ts";
@@ -133,6 +134,8 @@ interface RunAnswerOptions {
   readonly headers: MadeAnswer["headers"];
   /** What an event adds to the answer. */
   tell(event: RunEvent): string;
+  /** What models think on the way is told too, apart from the answer. */
+  readonly showsThoughts?: true;
   /** What is missing of it when the run has ended well, and what all of it has used up. */
   rest(state: RunState): Promise<{ readonly text: string; readonly usage: Usage }>;
   /** Nobody wants it any more. */
@@ -146,7 +149,11 @@ export function answerOf(run: RunHandle, options: RunAnswerOptions): MadeAnswer 
   let isLeft = false;
   async function* parts(): AsyncGenerator<ModelPart, undefined> {
     for await (const frame of framesOf(reader)) {
-      const text = "event" in frame ? options.tell(frame.event) : "";
+      if (!("event" in frame)) continue;
+      const { event } = frame;
+      const isThought = event.type === "reasoning-delta" && options.showsThoughts;
+      if (isThought && !isInsideCall(event.step)) yield { type: "reasoning", text: event.text };
+      const text = options.tell(event);
       if (text !== "") yield { type: "text", text };
     }
     if (isLeft) return;

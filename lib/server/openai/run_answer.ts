@@ -34,6 +34,7 @@ export async function runAnswer(
     model: body.model,
     after: 0,
     headers: { "orrery-run": run.id },
+    showsThoughts: true,
     tell(event) {
       if (!isTold || event.type !== "text-delta" || isInsideCall(event.step)) return "";
       ({ step } = event);

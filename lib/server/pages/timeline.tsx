@@ -2,9 +2,10 @@
 // script; browser/trace_view.ts adds folding, a filter and keys.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Block } from "./parts.tsx";
-import { costWords, duration, usageWords } from "../../render/shown_text.ts";
+import { costWords, duration, thoughtWords, usageWords } from "../../render/shown_text.ts";
 import type { RowKind, RowState } from "../../render/rows.ts";
 import type { TracePage } from "../../render/trace/page.ts";
+import { THOUGHT } from "../../render/trace/values.ts";
 import {
   type LimitedRow,
   limitedRows,
@@ -247,10 +248,18 @@ function TraceDetails({ row }: { readonly row: LimitedRow }): JSX.Element {
 }
 
 function Value({ value: { title, side, text, missing } }: { readonly value: LimitedValue }): JSX.Element {
+  const block = <Block label={title} role="group" text={text} />;
   return (
     <section class="trace-value" data-side={side} data-title={title}>
       <h4>{title}</h4>
-      <Block label={title} role="group" text={text} />
+      {title === THOUGHT
+        ? (
+          <details class="fold">
+            <summary>{thoughtWords({ characters: text.length + missing })}</summary>
+            {block}
+          </details>
+        )
+        : block}
       {missing > 0 && <p class="small soft">cut here: {missing} more characters</p>}
     </section>
   );

@@ -22,6 +22,13 @@ export interface HistoryPart {
   readonly last: number;
 }
 
+/** Comes in pieces: those of one step are joined, and dropped when an event has the whole. */
+type Delta = Extract<RunEvent, { readonly type: "text-delta" | "reasoning-delta" }>;
+
+function isDelta(event: RunEvent): event is Delta {
+  return event.type === "text-delta" || event.type === "reasoning-delta";
+}
+
 /** How long an event is as JSON. */
 function eventBytes(event: RunEvent): number {
   return JSON.stringify(event).length;
@@ -32,6 +39,8 @@ export class RunHistory {
   readonly #maxEvents: number;
   readonly #maxBytes: number;
   #events: RunEvent[] = [];
+  /** Steps of which thoughts are held. */
+  readonly #thinking = new Set<string>();
   /** How many are no deltas. */
   #count = 0;
   #bytes = 0;
@@ -60,11 +69,13 @@ export class RunHistory {
 
   push(event: RunEvent): void {
     this.#last = event.seq;
+    if (event.type === "reasoning-delta") this.#thinking.add(event.step);
     if (event.type === "message") this.#dropText(event.step); // the message has the whole text
+    else if (event.type === "step-end" && this.#thinking.delete(event.key)) this.#dropText(event.key);
     else if (event.type === "step-start" && event.attempt > 1) this.#dropText(event.key);
     this.#events.push(event);
     this.#bytes += eventBytes(event);
-    if (event.type !== "text-delta") this.#count++;
+    if (!isDelta(event)) this.#count++;
     if (this.#count > this.#maxEvents || this.#bytes > this.#maxBytes) this.#forget();
   }
 
@@ -91,10 +102,10 @@ export class RunHistory {
     for (const event of all) {
       if (events.length > 0 && (room <= 0 || event.seq > upTo)) break;
       const newest = events.at(-1);
-      if (event.type === "text-delta" && newest?.type === "text-delta" && newest.step === event.step) {
+      if (isDelta(event) && newest?.type === event.type && newest.step === event.step) {
         events[events.length - 1] = { ...event, text: newest.text + event.text };
       } else events.push(event);
-      room -= event.type === "text-delta" ? event.text.length : eventBytes(event);
+      room -= isDelta(event) ? event.text.length : eventBytes(event);
       last = event.seq;
     }
     return { events, last };
@@ -102,7 +113,7 @@ export class RunHistory {
 
   #dropText(step: string): void {
     this.#events = this.#events.filter((event) => {
-      if (event.type !== "text-delta" || event.step !== step) return true;
+      if (!isDelta(event) || event.step !== step) return true;
       this.#bytes -= eventBytes(event);
       return false;
     });
@@ -117,12 +128,12 @@ export class RunHistory {
       if (this.#bytes <= this.#maxBytes / 2 && this.#count <= this.#maxEvents / 2) break;
       at++;
       const bytes = eventBytes(event);
-      if (event.type === "text-delta" && textBytes + bytes <= this.#maxBytes / 4) {
+      if (isDelta(event) && textBytes + bytes <= this.#maxBytes / 4) {
         texts.push(event);
         textBytes += bytes;
         continue;
       }
-      if (event.type !== "text-delta") this.#count--;
+      if (!isDelta(event)) this.#count--;
       this.#bytes -= bytes;
       this.#gone = Math.max(this.#gone, event.seq);
     }
