@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { ask, createAgent, fakeModel, type RunEvent } from "../mod.ts";
 import { type ProviderProject, providerProject } from "./_provider_project.ts";
 import { served } from "./_served_project.ts";
 import { TOKEN } from "./_server.ts";
@@ -317,6 +318,7 @@ Deno.test("an agent is shown files by its server, and remembers them when anothe
   assert.ok(!exported.stdout.includes(PNG.slice(0, 30)));
   const trace = await at.run("trace", id, "--json");
   assert.ok(!trace.stdout.includes(PNG.slice(0, 30)));
+  assert.match((await at.run("trace", id)).stdout, /^turn 2  "Which colour\?.*\\n\[im…$/m);
 });
 
 Deno.test("chat with an agent, here and at a server: --attach goes with the first message", async () => {
@@ -372,3 +374,92 @@ Deno.test("clients of OpenAI: models, profiles and agents are shown images, pape
   assert.match(JSON.stringify(large.body), /file_data: \\"a\.pdf\\" is larger than 20 MB/);
   assert.equal(at.provider.requests.length, asked);
 });
+
+Deno.test("an agent whose model has failed is shown the file when its turn is tried again, and in a branch", async () => {
+  await using at = await withFiles({ "eye.agent.yml": AGENT }, [{ status: 401, message: "no" }, ANSWER]);
+  let id = "";
+  {
+    await using server = await served(at.project, [NET]);
+    const begun = await server.json("/v1/conversations", {
+      body: { agent: "eye.agent.yml", message: "Which colour?", files: [{ name: "dot.png", data: PNG }] },
+    });
+    assert.equal(begun.body.status, "failed");
+    id = String(begun.body.id);
+  }
+  await using server = await served(at.project, [NET]);
+  const tried = await server.json(`/v1/conversations/${id}/retry`, { body: {} });
+  assert.equal(tried.body.status, "held", JSON.stringify(tried.body));
+  assert.deepEqual(shown(at), [{ type: "text", text: "Which colour?" }, IMAGE]);
+  await server.json(`/v1/conversations/${id}/messages`, { body: { text: "", files: [{ data: PDF }] } });
+  assert.equal((shown(at)[0] as { readonly type: string }).type, "file", "a file needs no words");
+  const branch = await server.json(`/v1/conversations/${id}/back`, { body: { turns: 1 } });
+  await server.json(`/v1/conversations/${branch.body.id}/messages`, { body: { text: "And now?" } });
+  const { messages } = at.provider.requests.at(-1)?.body ?? {};
+  assert.deepEqual(messages[2].content, [{ type: "text", text: "Which colour?" }, IMAGE]);
+  assert.equal(messages.at(-1).content, "And now?");
+});
+
+Deno.test("a chat with files is recorded and replayed; a model that takes over is asked what it takes", async () => {
+  await using at = await providerProject([{ status: 401, message: "no" }, ANSWER], {
+    models: ({ settings: { providers } }) => ({
+      default: "open/eye",
+      fallback: { "open/eye": ["blind/eye", "compatible/eye"] },
+      providers: {
+        ...providers,
+        open: { ...providers.compatible, apiKeyEnv: undefined },
+        blind: { ...providers.compatible, media: [] },
+      },
+    }),
+  });
+  await at.write("dot.png", PNG);
+  const chat = ["chat", NET, "--attach", "dot.png", "--record", "r.jsonl"];
+  const env = { COMPATIBLE_KEY: "sk-test-0123456789abcdef" };
+  const said = await at.project.run(chat, { stdin: "Which?\n", env });
+  assert.equal(said.stdout, "Red.\n", said.stderr);
+  assert.match(
+    said.stderr,
+    /blind\/eye takes over[^]*cannot be shown "dot\.png" \(image\/png\): it takes text alone[^]*compatible\/eye takes over/,
+  );
+  assert.deepEqual(shown(at), [{ type: "text", text: "Which?" }, IMAGE]);
+  const trace = await at.run("trace", await at.project.newest());
+  assert.match(trace.stdout, /say\[1\] .*\n +Which\?⏎\[image\/png dot\.png 70 bytes\]/);
+  const replayed = await at.run("chat", "--replay", "r.jsonl");
+  assert.equal(replayed.stdout, "Red.\n", replayed.stderr);
+});
+
+Deno.test("a program asks with parts; a model and a port say what they take", async () => {
+  const words = [{ type: "text", text: "Which?" }, {
+    type: "media",
+    mediaType: "image/png",
+    data: PNG,
+  }] as const;
+  const model = fakeModel(["Red."], { media: ["image/*"] });
+  assert.equal((await endOf(ask(words, { model }))).value, "Red.");
+  assert.deepEqual(model.requests[0]?.messages, [{ role: "user", content: words }]);
+  const blind = fakeModel(["Red."], { media: ["image/jpeg"] });
+  const { status, reason, error } = await endOf(ask(words, { model: blind }));
+  assert.deepEqual([status, reason, blind.requests.length], ["failed", "config", 0]);
+  assert.match(error ?? "", /The model fake\/model cannot be shown image\/png: it takes text, image\/jpeg\./);
+  const asked: unknown[] = [];
+  const port = (media?: readonly string[]) => ({
+    media,
+    call: ({ messages }: { readonly messages: unknown }) =>
+      Promise.resolve((asked.push(messages), { text: "Red." })),
+  });
+  for (const media of [undefined, ["image/*"]]) {
+    const agent = createAgent({ name: "eye", model: "m", system: "Look.", port: port(media) });
+    await agent.open().say(words).call().catch((error) => asked.push(String(error.message)));
+  }
+  const [refused, messages] = asked as [
+    string,
+    readonly { readonly content: string; readonly media?: unknown }[],
+  ];
+  assert.match(refused, /The model m cannot be shown image\/png: it takes text alone/);
+  assert.deepEqual(messages.at(-1), { role: "user", content: "Which?", media: [words[1]] });
+});
+
+async function endOf(events: AsyncIterable<RunEvent>) {
+  const end = (await Array.fromAsync(events)).at(-1);
+  assert.ok(end?.type === "run-end");
+  return end;
+}

@@ -10,6 +10,7 @@ import {
   RunOwnedError,
   StepNotFoundError,
 } from "../lib/core/journal.ts";
+import { noteOf } from "../lib/core/media.ts";
 import { journalOver } from "../lib/journal/journal_over.ts";
 import { memoryStore } from "../lib/journal/memory_journal.ts";
 import { createSecrets } from "../lib/core/secrets.ts";
@@ -92,6 +93,31 @@ const CONTRACT: Readonly<Record<string, (place: Place) => void>> = {
     assert.deepEqual(again.run, { ...START, id: run.id });
     assert.equal(again.resumedFrom, "stopped");
     assert.deepEqual(journal.create({ kind: "ask", input: null }).run.files, undefined);
+  },
+  "names media where it is read; a step whose media an older version has kept is the same": (place) => {
+    const part = { type: "media", mediaType: "image/png", data: "AAAA" } as const;
+    const { size, sha256 } = noteOf(part);
+    const asked = (content: Json) => ({
+      ...MODEL,
+      input: { messages: [{ role: "user", content: [content] }] },
+    });
+    const journal = place.journal();
+    const run = journal.create({ kind: "ask", input: { media: [part] } });
+    run.begin(asked(part));
+    run.finish(MODEL.key, { ok: [part] });
+    run.begin(step("begun"));
+    run.release("stopped");
+    const note = { type: "media", mediaType: "image/png", size, sha256 } as const;
+    const { run: { input }, steps: [kept] } = journal.read(run.id);
+    assert.deepEqual([input, kept?.input, kept?.outcome], [{ media: [note] }, asked(note).input, {
+      ok: [note],
+    }]);
+    assert.deepEqual(journal.outcome(run.id, MODEL.key), { ok: [part] });
+    for (const key of ["begun", "none"]) assert.equal(journal.outcome(run.id, key), undefined);
+    const again = place.journal({ pid: 2 }).open(run.id);
+    assert.deepEqual(again.run.input, { media: [part] });
+    assert.equal(again.begin(asked(note)).do, "answer");
+    fails(() => again.begin(asked({ ...note, size: 4 })), { type: DivergedError, message: /size/ });
   },
   "takes an id that is wanted, once": (place) => {
     const journal = place.journal();

@@ -1,6 +1,6 @@
 // What a run did, one item for each of its rows: events say when, the kept steps say with what and what came of it. The journal's own times
 // are those of its commits, so an event's time comes first.
-import type { Json, RunEvent, RunTrace, StepRecord } from "../../core/core.ts";
+import { isJsonObject, type Json, type RunEvent, type RunTrace, type StepRecord } from "../../core/core.ts";
 import { createRows, isOpen, type RunRow, type RunRows } from "../rows.ts";
 import type { RunTally } from "../run_tally.ts";
 import { keyParts, placeWords, stepWord } from "../step_words.ts";
@@ -12,6 +12,7 @@ import {
   resultValue,
   stepValues,
   type TraceValue,
+  wordsText,
 } from "./values.ts";
 
 /** A row with what went into it and what came of it. */
@@ -138,8 +139,8 @@ function keepTurn({ values }: TraceItem, step: StepRecord): void {
 export function saidIn({ outcome }: StepRecord): string | undefined {
   if (outcome === undefined || !("ok" in outcome)) return undefined;
   const { ok } = outcome;
-  const text = typeof ok === "object" && ok !== null && "text" in ok ? ok.text : undefined;
-  return typeof text === "string" ? text : undefined;
+  if (!isJsonObject(ok) || typeof ok.text !== "string") return undefined;
+  return wordsText([{ type: "text", text: ok.text }, ...(Array.isArray(ok.media) ? ok.media : [])]);
 }
 
 /** No event tells of it, such as of a read; the key says to which turn it belongs. */

@@ -3,7 +3,7 @@ import { cutToCells } from "../cells.ts";
 import { duration, printableLine, thoughtWords, usageWords, withUsage } from "../shown_text.ts";
 import { keyParts, standing } from "../step_words.ts";
 import { type TraceItem, traceItems, type TraceOf } from "./items.ts";
-import { BROKEN_OFF } from "./values.ts";
+import { BROKEN_OFF, wordsText } from "./values.ts";
 
 const OUTCOME_CELLS = 80;
 /** As long as the longest word for a state. */
@@ -105,5 +105,5 @@ function outcomeWords({ outcome, kind }: StepRecord, { values, notes }: TraceIte
   if ("error" in outcome) return outcome.error.message;
   const { ok } = outcome;
   if (kind === "model" && typeof ok === "object" && ok !== null && "text" in ok) return String(ok.text);
-  return typeof ok === "string" ? ok : JSON.stringify(ok);
+  return typeof ok === "string" ? ok : wordsText(ok) ?? JSON.stringify(ok);
 }

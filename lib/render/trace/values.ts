@@ -45,11 +45,26 @@ export function resultValue(value: Json): TraceValue {
   return { title: "output", side: "out", ...textOfJson(value) };
 }
 
-/** A text as it is, and everything else as JSON. */
+/** A text as it is, what was said with media with these named, and everything else as JSON. */
 function textOfJson(value: Json): { readonly text: string; readonly isJson: boolean } {
-  return typeof value === "string"
-    ? { text: value, isJson: false }
-    : { text: JSON.stringify(value, null, 2), isJson: true };
+  const text = typeof value === "string" ? value : wordsText(value);
+  return text === undefined
+    ? { text: JSON.stringify(value, null, 2), isJson: true }
+    : { text, isJson: false };
+}
+
+/** The text of the parts of a message, media named; undefined for anything else. */
+export function wordsText(value: Json): string | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const texts = value.map((part: Json) => {
+    if (!isJsonObject(part)) return undefined;
+    const { type, text, mediaType, name = "", size } = part;
+    if (type === "text") return text;
+    return type === "media"
+      ? `[${[mediaType, name, `${size} bytes`].filter((word) => word !== "").join(" ")}]`
+      : undefined;
+  });
+  return texts.every((text) => typeof text === "string") ? texts.join("\n") : undefined;
 }
 
 function valuesOf(value: Json, side: "in" | "out"): readonly TraceValue[] {
