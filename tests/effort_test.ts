@@ -1,10 +1,22 @@
 // How hard a model is to think, said by flags, files, profiles and requests: what a provider is sent of it.
 import assert from "node:assert/strict";
-import { createAgent, definePrompt, type Effort, fakeModel, type PortRequest } from "../mod.ts";
+import {
+  createAgent,
+  definePrompt,
+  type Effort,
+  fakeModel,
+  loadAgent,
+  memoryFiles,
+  type Model,
+  openConversation,
+  type PortRequest,
+  runDocument,
+} from "../mod.ts";
 import { begun, runOf } from "./_http_runs.ts";
 import { type ProviderProject, providerProject } from "./_provider_project.ts";
 import { TEST_KEY } from "./_provider_server.ts";
 import { served } from "./_served_project.ts";
+import { TOKEN } from "./_server.ts";
 import { until } from "./_waiting.ts";
 
 const FILES = {
@@ -216,4 +228,55 @@ Deno.test("effort: a program gives it to an agent, whose port gets it", async ()
     () => createAgent({ name: "a", model: fakeModel([]), system: "", effort }),
     /agent "a": effort must be one of none, .*, max, found "hihg"/,
   );
+});
+
+Deno.test("effort: a program gives it to a document and to a conversation", async () => {
+  const asked: (Effort | undefined)[] = [];
+  const model: Model = {
+    ...fakeModel([]),
+    id: "m",
+    async *stream({ effort }) {
+      asked.push(effort);
+      yield { type: "text", text: "ok" };
+      yield { type: "finish", reason: "stop", usage: { input: 0, output: 0 }, model: "m" };
+    },
+  };
+  const world = { root: "/project", files: memoryFiles({ "deep.md": FILES["deep.md"] }) };
+  for await (const _event of runDocument("deep.md", { world, model }));
+  for await (const _event of runDocument("deep.md", { world, model, effort: "low" }));
+  assert.deepEqual(asked.splice(0), ["medium", "high", "low", "low"]);
+  const agent = await loadAgent({ file: "a.agent.yml", text: FILES["a.agent.yml"] });
+  for (const effort of [undefined, "low"] as const) {
+    const conversation = await openConversation(agent, {
+      model: (request) => (asked.push(request.effort), Promise.resolve("ok")),
+      effort,
+    });
+    for await (const _event of conversation.start());
+  }
+  assert.deepEqual(asked, ["high", "minimal", undefined, "low", "low", "low"]);
+});
+
+Deno.test("effort: a form of the page says it", async () => {
+  await using here = await asks();
+  Object.assign(here.project.env, { COMPATIBLE_KEY: TEST_KEY });
+  await using server = await served(here.project, ["--quiet"]);
+  const sent = sentTo(here);
+  const page = await (await server.ask("/documents/deep.md", { headers: { accept: "text/html" } })).text();
+  assert.match(
+    page,
+    /<select id="effort" name="effort"[^>]*><option value="">[^<]*<\/option><option>none<\/option>/,
+  );
+  const start = async (effort: string) => {
+    const answer = await fetch(`${server.origin}/start`, {
+      method: "POST",
+      headers: { accept: "application/json", authorization: `Bearer ${TOKEN}` },
+      body: new URLSearchParams({ kind: "file", name: "deep.md", effort }),
+    });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    const { url } = await answer.json();
+    await until(async () => (await runOf(server, url.slice("/runs/".length))).status !== "running");
+    return sent();
+  };
+  assert.deepEqual(await start(""), ["medium", "high"]);
+  assert.deepEqual(await start("none"), ["none", "none"]);
 });

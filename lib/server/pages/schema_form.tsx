@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { JsonObject } from "../../core/core.ts";
+import { EFFORTS, type JsonObject } from "../../core/core.ts";
 import { type FormField, formFields } from "./form_fields.ts";
 import { Sentence } from "./parts.tsx";
 
@@ -52,6 +52,7 @@ export function StartForm(
       {say && <TextField name="say" label={say[0]} hint={say[1]} />}
       {fields}
       {model !== undefined && <ModelField models={models} hint={model} />}
+      {model !== undefined && <EffortField />}
       <label class="check">
         <input type="checkbox" name="ask" value="yes" checked />
         <span>Ask me about what is not granted; otherwise it is refused</span>
@@ -205,6 +206,17 @@ function ModelField({ models, hint }: {
     <Labelled id="model" label="Model" hint={hint}>
       <input {...known("model")} class="code" list="models" autocomplete="off" spellcheck={false} />
       <datalist id="models">{models.map((id) => <option value={id}></option>)}</datalist>
+    </Labelled>
+  );
+}
+
+function EffortField(): JSX.Element {
+  return (
+    <Labelled id="effort" label="Effort" hint="How hard models think">
+      <select {...known("effort")}>
+        <option value="">as files and profiles say</option>
+        {EFFORTS.map((effort) => <option>{effort}</option>)}
+      </select>
     </Labelled>
   );
 }

@@ -1,7 +1,7 @@
 // What the forms of the pages are posted to: it works without a script, and says with one what is wrong with which field.
-import { type JsonObject, objectOf } from "../../core/core.ts";
+import { effortFrom, EFFORTS, type JsonObject, objectOf } from "../../core/core.ts";
 import type { Look } from "../../service/look/look.ts";
-import type { Service, StartRun } from "../../service/service.ts";
+import type { RunWishes, Service, StartRun } from "../../service/service.ts";
 import { json, problem, seeOther } from "../answers.ts";
 import { filledForm, filledJson } from "./form_fields.ts";
 import { insidePath } from "../guard.ts";
@@ -18,6 +18,7 @@ const BODY = {
     name: NAME,
     json: { type: "string" },
     model: { type: "string", maxLength: MAX_NAME },
+    effort: { enum: ["", ...EFFORTS] },
     ask: { type: "string", maxLength: 10 },
     say: { type: "string" },
     user: { type: "string", maxLength: MAX_NAME },
@@ -60,7 +61,7 @@ interface Fields {
   readonly json: string;
   readonly say?: string;
   readonly user?: string;
-  readonly wishes: { readonly canAsk: boolean; readonly model?: string };
+  readonly wishes: Pick<RunWishes, "model" | "effort"> & { readonly canAsk: boolean };
   /** By pointer. */
   readonly texts: Readonly<Record<string, string>>;
 }
@@ -70,14 +71,14 @@ function readFields(body: Readonly<Record<string, string>> & Pick<Fields, "kind"
   const texts = Object.entries(body).flatMap(([name, text]) =>
     name.startsWith(FIELD_PREFIX) ? [[name.slice(FIELD_PREFIX.length), text] as const] : []
   );
-  const { kind, name, json = "", say = "", user = "", model = "", ask = "" } = body;
+  const { kind, name, json = "", say = "", user = "", model = "", effort, ask = "" } = body;
   return {
     kind,
     name,
     json: json.trim(),
     say: say.trim() === "" ? undefined : say.replaceAll("\r\n", "\n"),
     user: user.trim() || undefined,
-    wishes: { canAsk: ask !== "", model: model.trim() || undefined },
+    wishes: { canAsk: ask !== "", model: model.trim() || undefined, effort: effortFrom(effort) },
     texts: Object.fromEntries(texts),
   };
 }

@@ -4,6 +4,7 @@ import {
   type AnyGadget,
   type Clock,
   type Collection,
+  type Effort,
   type Journal,
   toJson,
   toJsonObject,
@@ -44,6 +45,8 @@ export type Store = Journal;
 export interface ConversationOptions {
   /** Answers in place of the configured models. */
   readonly model?: ConversationModelFunction;
+  /** How hard models think, whatever the steps say. Default: as they say. */
+  readonly effort?: Effort;
   /** Makes the requests. Default: the network, without private addresses. */
   readonly fetch?: ProgramFetch;
   /** What retrievers look in. Default: none. */
@@ -121,6 +124,7 @@ export async function openConversation(
     given: toJsonObject(options.slots),
     means: meansOf(options),
     maxSteps: options.limits?.steps,
+    effort: options.effort,
     clock: options.clock,
     signal: options.signal,
   };

@@ -2,6 +2,7 @@
 import {
   type AnyGadget,
   type Catalog,
+  type Effort,
   type Model,
   pathFromFolder,
   type RunEvent,
@@ -247,6 +248,8 @@ export function programDefaults({ temperature, limits }: Config["documents"]): D
 export interface RunDocumentOptions extends DocumentOptions {
   /** Where the result document is written: relative to the root of the `world`; without one, to the working folder. Default `none`. */
   readonly out?: string;
+  /** How hard models think, whatever the document says. Default: as it says. */
+  readonly effort?: Effort;
   /** What it may use up. Default: no bound. */
   readonly budget?: Budget;
   /** Aborts the run. */
@@ -286,7 +289,7 @@ async function* eventsOf(file: string | URL, options: RunDocumentOptions): Async
   options.signal?.throwIfAborted();
   await using opened = await openProgramDocument(file, options);
   const { home, settings, write, model } = opened;
-  const { out = "none", budget = {}, signal, world } = options;
+  const { out = "none", budget = {}, effort, signal, world } = options;
   const means = homeMeans(home, {
     wishes: {
       defaults: programDefaults(settings),
@@ -301,7 +304,7 @@ async function* eventsOf(file: string | URL, options: RunDocumentOptions): Async
       },
     }),
   });
-  yield* checkedEvents(opened, { means, signal, clock: world?.clock });
+  yield* checkedEvents(opened, { means, effort, signal, clock: world?.clock });
 }
 
 /** Checks a document and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */

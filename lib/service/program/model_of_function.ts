@@ -1,5 +1,6 @@
 // A program's own function as the model of its conversations.
 import {
+  type Effort,
   isRecord,
   isStream,
   type Message,
@@ -16,6 +17,8 @@ import { shown } from "../../schema/issue.ts";
 export interface ConversationModelRequest extends AskedModel {
   /** All that a model reads: what is built in, the prompts, and the memory. */
   readonly messages: readonly Message[];
+  /** How hard it is to think. */
+  readonly effort?: Effort;
   /** Aborted when the conversation is, and when the answer takes too long. */
   readonly signal: AbortSignal;
 }
@@ -57,9 +60,9 @@ async function* partsOf(answer: ConversationModelFunction, question: Question): 
 
 async function* textsOf(
   answer: ConversationModelFunction,
-  { id, asked, request: { messages, signal = new AbortController().signal } }: Question,
+  { id, asked, request: { messages, effort, signal = new AbortController().signal } }: Question,
 ): AsyncGenerator<string> {
-  const given: unknown = answer({ ...asked, messages, signal });
+  const given: unknown = answer({ ...asked, messages, ...(effort && { effort }), signal });
   const said = isStream(given) ? given : await given;
   if (!isStream(said)) return yield wholeText(said, id);
   for await (const piece of said) {
