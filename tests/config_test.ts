@@ -60,6 +60,8 @@ Deno.test("config: without a file the defaults hold", async () => {
     "gadgets.folders": ["gadgets/"],
     "prompts.folders": ["prompts/"],
     "tactics.folders": ["tactics/"],
+    "telemetry.otlp": false,
+    "telemetry.content": false,
     "limits.concurrency": 16,
     "limits.timeout-s": 60,
     "limits.turns": 10,

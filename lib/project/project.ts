@@ -17,6 +17,7 @@ import {
 } from "../core/core.ts";
 import { hostFiles } from "../host/files/files.ts";
 import { configFolder, homeFolder, lookAt, projectRoot, realPath, workingFolder } from "../host/paths.ts";
+import { hostEnv } from "../host/process.ts";
 import type { Approve } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
@@ -25,6 +26,7 @@ import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { SandboxDecisions } from "./open_sandbox.ts";
 import { addGadgetVariables } from "./run_secrets.ts";
 import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
+import type { ObserveRun } from "./telemetry/telemetry.ts";
 import { acceptProject } from "./trust/accept.ts";
 import { checkGrants, withGrantedFiles } from "./trust/check_grants.ts";
 import { frozenError } from "./trust/grant_gadget.ts";
@@ -45,6 +47,8 @@ export interface ProjectSettings {
   readonly root: string;
   readonly cwd: string;
   readonly config: Config;
+  /** Follows its runs, where the user wants that. */
+  readonly observe?: ObserveRun;
   /** Its `orrery.lock`; what it allows is among the parts of the project in `config`. */
   readonly lock?: ProjectLock;
 }
@@ -123,7 +127,23 @@ export async function settingsAt(root: string, { cwd }: { readonly cwd: string }
       },
     }),
   });
-  return await withLock({ root, cwd, config: await checkedGrants(config, { root, cwd }) });
+  return await withLock({
+    root,
+    cwd,
+    config: await checkedGrants(config, { root, cwd }),
+    observe: await maybeObserving(config),
+  });
+}
+
+/** OpenTelemetry is loaded where both the user's own settings and the environment want it. */
+async function maybeObserving({ telemetry }: Config): Promise<ObserveRun | undefined> {
+  const isWanted = telemetry.otlp === true &&
+    (hostEnv("OTEL_EXPORTER_OTLP_ENDPOINT") || hostEnv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"));
+  if (!isWanted) return undefined;
+  const { observing }: typeof import("./telemetry/telemetry.ts") = await import(
+    "./telemetry/telemetry.ts" as string
+  );
+  return observing(telemetry);
 }
 
 /** What the permissions of grants are, and which files they are for, is looked at where there are some. */

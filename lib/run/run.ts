@@ -56,12 +56,20 @@ export interface RunOptions {
   readonly secrets?: Secrets;
   /** Gets everything that comes in and every event. */
   readonly recorder?: Recorder;
+  /** Gets every event, and every step with its input, as a recorder does; nothing else comes of it. */
+  readonly observer?: RunObserver;
   /** Answers every effect; nothing is performed. */
   readonly replay?: Replay;
   /** Tells of questions to the user. */
   readonly approvals?: { follow(run: Run): void };
   /** Gives what does what its calls contain, such as a prompt, when the first one does. Default: nothing can run in a call. */
   readonly containers?: () => Promise<Containers>;
+}
+
+/** Follows a run. */
+export interface RunObserver extends Recorder {
+  /** What was told before this process took the run over. */
+  before(event: RunEvent): void;
 }
 
 /** What an engine is to do with a step. */
@@ -196,7 +204,7 @@ export class Run {
 
   /** Tells an event, unless it was told before the run was resumed. */
   emit(body: RunEventBody): void {
-    const { secrets, recorder, replay } = this.#options;
+    const { secrets, recorder, observer, replay } = this.#options;
     const masked = secrets === undefined ? body : secrets.maskJson(body);
     if (replay !== undefined) return replay.tell(masked);
     if (this.#wasTold(masked)) return;
@@ -204,6 +212,7 @@ export class Run {
     const at = Math.round(this.elapsedMs * 1000) / 1000;
     const event: RunEvent = { ...masked, seq: ++this.#seq, at, run: this.id };
     recorder?.write({ type: "event", event });
+    observer?.write({ type: "event", event });
     this.#outbox.push(event, { isKept: !isOfAbort(event) && this.#drain?.keeps(event) !== false });
   }
 
@@ -214,11 +223,12 @@ export class Run {
    * @throws {DivergedError}; {Error} when the journal cannot be written
    */
   beginStep(step: StepStart, options: BeginOptions = {}): Begun {
-    const { journal, recorder, replay } = this.#options;
+    const { journal, recorder, observer, replay } = this.#options;
     const masked = this.mask(step);
     if (step.kind === "model") this.#modelCalls++;
     if (replay !== undefined) return { do: "answer", outcome: replay.begin(masked), ms: 0 };
     recorder?.write({ type: "step", ...masked });
+    observer?.write({ type: "step", ...masked });
     if (journal === undefined) return { do: "perform", attempt: 1 };
     if (this.#drain?.refuses() === true) throw this.#drain.reason;
     if (options.isDeferred) this.#outbox.beforeStep({ isRead: false }); // its commit would keep that start too
@@ -392,6 +402,7 @@ export class Run {
     const told = this.#told ??= new Map();
     told.set(identity, (told.get(identity) ?? 0) + 1);
     if (event.type === "usage") this.#usage = addUsage(this.#usage, event);
+    this.#options.observer?.before(event);
     this.events.push(event);
   }
 

@@ -113,7 +113,8 @@ export async function openApp(options: OpenAppOptions = {}): Promise<App> {
     async continueRun(run, allowed) {
       await keepGrants(run.id, allowed, project);
       const held = { run, journal: await app.neededJournal() };
-      return keptRun({ secrets: app.secrets, held, isGranted: true, isLasting: true });
+      const observer = project.observe?.(run.run.file);
+      return keptRun({ secrets: app.secrets, observer, held, isGranted: true, isLasting: true });
     },
     async removeRun(word) {
       const kept = await app.neededJournal();

@@ -22,7 +22,9 @@ import { sqliteJournal } from "../journal/sqlite_journal.ts";
 import { PROVIDER_KINDS } from "../models/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
+import type { RunObserver } from "../run/run.ts";
 import { Replay } from "../run/replay/replay.ts";
+import type { ProjectSettings } from "../project/project.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "../project/trust/grants.ts";
 import { runSecrets } from "../project/run_secrets.ts";
 import { projectRoot } from "../host/paths.ts";
@@ -35,6 +37,7 @@ export interface RunPlace {
   readonly grants: RunGrants;
   /** What its servers are given. */
   readonly found: readonly FoundSecret[];
+  readonly observe?: ProjectSettings["observe"];
 }
 
 /** A value that nobody is to see. */
@@ -51,11 +54,12 @@ export interface KeepFlags {
 
 /** A run as its engine takes it, and what is left to do at its end. */
 export interface KeptRun {
-  /** For the engine: `journal`, `secrets` and `recorder`, as far as they are there. */
+  /** For the engine, as far as they are there. */
   readonly options: {
     readonly journal?: RunJournal;
     readonly secrets?: Secrets;
     readonly recorder?: Recorder;
+    readonly observer?: RunObserver;
     /** Where there is no journal. */
     readonly id?: string;
     readonly drain?: DrainRun;
@@ -77,7 +81,8 @@ export async function createRun(start: RunStart, place: RunPlace, flags: KeepFla
   const secrets = maybeSecrets(place);
   if (flags.record !== undefined) await assertRecord(flags.record, place.cwd);
   const held = newRun(start, { place, flags, secrets });
-  if (held === undefined) return keptRun({ secrets });
+  const observer = place.observe?.(start.file);
+  if (held === undefined) return keptRun({ secrets, observer });
   const way = wayTo(place);
   const { run } = held;
   const isGranted = !flags.ephemeral && !grantsNothing(place.grants);
@@ -85,7 +90,7 @@ export async function createRun(start: RunStart, place: RunPlace, flags: KeepFla
   const record = flags.record === undefined
     ? {}
     : startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
-  return keptRun({ secrets, held, way, isGranted, isLasting: !flags.ephemeral, ...record });
+  return keptRun({ secrets, observer, held, way, isGranted, isLasting: !flags.ephemeral, ...record });
 }
 
 /** What a command begins with that is about a run of a project: nothing where the working folder finds that project. */
@@ -194,8 +199,9 @@ export function startRecord(
 
 /** A run that is kept as far as it is said here. */
 export function keptRun(
-  { secrets, held, way = "", isGranted = false, isLasting = false, recorder, file, replay }: {
+  { secrets, observer, held, way = "", isGranted = false, isLasting = false, recorder, file, replay }: {
     readonly secrets?: Secrets;
+    readonly observer?: RunObserver;
     readonly replay?: Replay;
     readonly held?: HeldRun;
     readonly way?: string;
@@ -211,6 +217,7 @@ export function keptRun(
       secrets,
       journal: run,
       recorder,
+      observer,
       replay,
     },
     id: isLasting ? run?.id : undefined,

@@ -105,6 +105,8 @@ export interface Config {
   readonly limits: Limits;
   readonly documents: DocumentDefaults;
   readonly conversations: ConversationDefaults;
+  /** What the user's own file says. */
+  readonly telemetry: NonNullable<ConfigFile["telemetry"]>;
   /** Globs of what a check leaves out of folders; default none. */
   readonly exclude?: readonly string[];
   /** What counts only after this user accepted the project (gadgets.md 3). */

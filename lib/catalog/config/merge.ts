@@ -73,6 +73,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       ...project.limits,
     }),
     conversations: conversationsOf(layers),
+    telemetry: user.telemetry ?? {},
     exclude: project.exclude,
     project: {
       grants: project.grants ?? {},
@@ -81,7 +82,7 @@ export function mergeConfig(layers: ConfigLayers): Config {
       mcpServers: mcpServersOf(project.mcpServers),
       parts: ownWord(project),
     },
-    notices: [...projectOnlyNotices(layers), ...own.notices],
+    notices: [...misplacedNotices(layers), ...own.notices],
   };
 }
 
@@ -261,12 +262,17 @@ function agentProblems({ agents = [], agentDefaults: defaults = {} }: ConfigFile
 
 const OF_PROJECTS = ["prompts", "tactics", "agents", "agentDefaults", "exclude"] as const;
 
-/** The user's own file has no prompts and no agents: they are a project's. */
-function projectOnlyNotices({ user }: Pick<ConfigLayers, "user">): readonly string[] {
-  return OF_PROJECTS.filter((key) => user.values[key] !== undefined).map((key) => {
-    const { file = "config.yaml", line = 1, column = 1 } = user.at([key], "key") ?? {};
-    return `${file}:${line}:${column}: "${key}" is ignored here: it belongs in the orrery.yaml of a project`;
-  });
+/** The user's own file has no prompts and no agents: they are a project's. What is told of runs, and to whom, is the user's to say. */
+function misplacedNotices({ project, user }: Pick<ConfigLayers, "project" | "user">): readonly string[] {
+  const of = (layer: WrittenConfig, keys: readonly (keyof ConfigFile)[], place: string) =>
+    keys.filter((key) => layer.values[key] !== undefined).map((key) => {
+      const { file = "config.yaml", line = 1, column = 1 } = layer.at([key], "key") ?? {};
+      return `${file}:${line}:${column}: "${key}" is ignored here: it belongs in ${place}`;
+    });
+  return [
+    ...of(project, ["telemetry"], "your own config.yaml (orrery help config)"),
+    ...of(user, OF_PROJECTS, "the orrery.yaml of a project"),
+  ];
 }
 
 type WrittenServers = NonNullable<ConfigFile["mcpServers"]>;

@@ -194,6 +194,17 @@ export const CONFIG_TABLE = keysOf({
     }),
     "Conversations.",
   ),
+  "telemetry": key(
+    keysOf({
+      "otlp": key(
+        flag,
+        "Spans of all runs go to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.",
+        false,
+      ),
+      "content": key(flag, "Prompts, answers, arguments, results and error messages are in them.", false),
+    }),
+    "OpenTelemetry; in your own settings only.",
+  ),
   "exclude": key(texts, "Files and folders that orrery check leaves out: globs, relative to this file."),
   "limits": key(
     keysOf({

@@ -73,7 +73,7 @@ export interface Conversation {
 export interface ConversationHome extends
   Pick<
     RunOptions,
-    "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers" | "recorder" | "effort"
+    "clock" | "signal" | "drain" | "secrets" | "approvals" | "containers" | "recorder" | "observer" | "effort"
   > {
   readonly agent: AgentFile;
   readonly means: ConversationMeans;

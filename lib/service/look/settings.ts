@@ -42,23 +42,25 @@ export async function settingsOf(app: App, flags: SettingFlags): Promise<readonl
 interface Layer {
   readonly file: string;
   readonly written: WrittenConfig;
+  readonly isProject: boolean;
   /** The project's own word, which nobody has accepted. */
   readonly isUnaccepted: boolean;
 }
 
 async function layersOf({ root, cwd }: ProjectSettings, isAccepted: boolean): Promise<readonly Layer[]> {
   const folder = configFolder();
-  const layerOf = async (path: string, isUnaccepted: boolean): Promise<readonly Layer[]> => {
+  const layerOf = async (path: string, isProject: boolean): Promise<readonly Layer[]> => {
     const text = await hostFiles({ root }).readText(path).catch((error) => {
       if (error instanceof FileError) return undefined;
       throw error;
     });
     const way = relative(cwd, path);
     const file = way.startsWith("..") ? path : way;
-    return text === undefined ? [] : [{ file, isUnaccepted, written: await readConfig(text, file) }];
+    const written = text === undefined ? undefined : await readConfig(text, file);
+    return written ? [{ file, isProject, isUnaccepted: isProject && !isAccepted, written }] : [];
   };
   return [
-    ...await layerOf(join(root, "orrery.yaml"), !isAccepted),
+    ...await layerOf(join(root, "orrery.yaml"), true),
     ...folder === undefined ? [] : await layerOf(join(folder, "config.yaml"), false),
   ];
 }
@@ -120,15 +122,20 @@ function valueAt({ values }: WrittenConfig, path: readonly string[]): unknown {
 /** What counts only in a project that was accepted. */
 const OWN_WORD: readonly string[] = ["grants", "gadgets.isolation", "mcpServers", "models.providers"];
 
-function isWithout({ isUnaccepted }: Layer, path: readonly string[]): boolean {
+function isWithout({ isProject, isUnaccepted }: Layer, path: readonly string[]): boolean {
   const key = path.join(".");
+  if (isProject && path[0] === "telemetry") return true;
   return isUnaccepted && OWN_WORD.some((part) => key === part || key.startsWith(`${part}.`));
 }
 
 function fromWords(layer: Layer, path: readonly string[]): string {
   const line = layer.written.at([...path], "key")?.line;
   const place = line === undefined ? layer.file : `${layer.file}:${line}`;
-  return isWithout(layer, path) ? `${place} (does not count: you have not accepted this project)` : place;
+  if (!isWithout(layer, path)) return place;
+  const why = path[0] === "telemetry"
+    ? "only your own config.yaml can say it"
+    : "you have not accepted this project";
+  return `${place} (does not count: ${why})`;
 }
 
 const SECRET_PART = /^(?:headers|env|queryParams)$/;

@@ -77,6 +77,8 @@ export interface CheckableDocument {
 
 /** A document with what it meets. */
 export interface ProgramDocument extends CheckableDocument, AsyncDisposable {
+  /** Follows its run, where the user wants that. */
+  readonly observe?: ProjectSettings["observe"];
   /** What the configuration says of all documents. */
   readonly settings: Config["documents"];
   /** Writes a result document, which needs no grant. */
@@ -111,7 +113,7 @@ type Opened = Omit<ProgramDocument, "input" | "model">;
 async function onThisMachine(file: string | URL, options: DocumentOptions): Promise<Opened> {
   const path = realPath(rootFolder(file));
   const project = await openSettings(dirname(path));
-  const { root, cwd, config } = project;
+  const { root, cwd, config, observe } = project;
   const bounds = new DocumentBounds(root);
   const against: DocumentBounds["against"] = (request) => bounds.against(request);
   const script = scriptShell(project);
@@ -123,6 +125,7 @@ async function onThisMachine(file: string | URL, options: DocumentOptions): Prom
     gadgets: async () =>
       (await openCatalog(project, { ...NO_GRANTS, user: NOBODY, notice: () => undefined, against })).catalog,
     project: () => Promise.resolve(project),
+    observe,
     settings: config.documents,
     write: (out, text) => hostFiles({ root: cwd }).writeText(out, text),
   });
@@ -150,7 +153,7 @@ function inWorld(file: string | URL, options: DocumentOptions & { readonly world
 function opened(
   path: string,
   { gadgets, model }: DocumentOptions,
-  place: Pick<DocumentHome, "script" | "grants"> & Pick<ProgramDocument, "settings" | "write"> & {
+  place: Pick<DocumentHome, "script" | "grants"> & Pick<ProgramDocument, "settings" | "write" | "observe"> & {
     readonly bounds: DocumentBounds;
     readonly world: World;
     /** What tools are without `gadgets` of the program. */
@@ -159,7 +162,7 @@ function opened(
     readonly project: () => Promise<ProjectSettings>;
   },
 ): Opened {
-  const { bounds, world: { root, files, shell }, script, grants, settings, write } = place;
+  const { bounds, world: { root, files, shell }, script, grants, settings, write, observe } = place;
   const tools = lateCatalog(async () =>
     gadgets === undefined ? await place.gadgets() : createCatalog(gadgets)
   );
@@ -177,6 +180,7 @@ function opened(
     },
     settings,
     write,
+    observe,
     [Symbol.asyncDispose]: tools.close,
   };
 }
@@ -288,7 +292,7 @@ export function runDocument(
 async function* eventsOf(file: string | URL, options: RunDocumentOptions): AsyncGenerator<RunEvent> {
   options.signal?.throwIfAborted();
   await using opened = await openProgramDocument(file, options);
-  const { home, settings, write, model } = opened;
+  const { path, home, settings, write, model, observe } = opened;
   const { out = "none", budget = {}, effort, signal, world } = options;
   const means = homeMeans(home, {
     wishes: {
@@ -304,7 +308,8 @@ async function* eventsOf(file: string | URL, options: RunDocumentOptions): Async
       },
     }),
   });
-  yield* checkedEvents(opened, { means, effort, signal, clock: world?.clock });
+  const observer = observe?.(path);
+  yield* checkedEvents(opened, { means, effort, signal, observer, clock: world?.clock });
 }
 
 /** Checks a document and runs it. @throws {DocumentCheckError} with everything that is wrong, before anything runs */

@@ -163,9 +163,10 @@ export class RunStage {
     const held = this.hold(ready.start, placed, { id, before: journal?.lastSeq, startedAt, shows });
     const { secrets } = this.options.hold;
     const { stop } = placed;
+    const observer = placed.at.project.observe?.(ready.start.file);
     const keeping = journal === undefined
-      ? { id, secrets, stop }
-      : { journal, secrets, stop, drain: this.drain };
+      ? { id, secrets, observer, stop }
+      : { journal, secrets, observer, stop, drain: this.drain };
     setTimeout(() => void this.follow(held, ready.events(keeping), { journal, placed }));
     return held;
   }

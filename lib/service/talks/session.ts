@@ -100,6 +100,7 @@ export class ConversationSession {
       effort,
       about,
       recorder: this.#record?.recorder,
+      observer: project.observe?.(agent.file),
       maxSteps,
       clock: world.clock,
       secrets,
