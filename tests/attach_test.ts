@@ -318,7 +318,7 @@ Deno.test("an agent is shown files by its server, and remembers them when anothe
   assert.ok(!exported.stdout.includes(PNG.slice(0, 30)));
   const trace = await at.run("trace", id, "--json");
   assert.ok(!trace.stdout.includes(PNG.slice(0, 30)));
-  assert.match((await at.run("trace", id)).stdout, /^turn 2  "Which colour\?.*\\n\[im…$/m);
+  assert.match((await at.run("trace", id)).stdout, /^turn 2 {2}"Which colour\?.*\\n\[im…$/m);
 });
 
 Deno.test("chat with an agent, here and at a server: --attach goes with the first message", async () => {
