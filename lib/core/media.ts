@@ -60,20 +60,22 @@ export function shownFile(
   if (bytes.length > MAX_MEDIA_BYTES) return { problem: TOO_LARGE_MEDIA };
   if (bytes.length === 0) return { problem: "is empty" };
   const start = String.fromCharCode(...bytes.subarray(0, 16));
-  const mediaType = KINDS.find(({ magic }) => magic.test(start))?.type;
-  const media = (mediaType: string) => ({
-    part: { type: "media" as const, mediaType, data: bytes.toBase64(), ...(name !== undefined && { name }) },
-  });
-  if (mediaType !== undefined) return media(mediaType);
-  const text = textOf(bytes);
-  const named = mediaTypeOf(name ?? "");
-  if (text === undefined && type !== undefined) return media(type);
+  const known = KINDS.find(({ magic }) => magic.test(start))?.type;
+  const text = known === undefined ? maybeText(bytes) : undefined;
+  const mediaType = known ?? (text === undefined ? type : undefined);
+  if (mediaType !== undefined) {
+    return {
+      part: { type: "media", mediaType, data: bytes.toBase64(), ...(name !== undefined && { name }) },
+    };
+  }
   if (text === undefined) {
     const digits = bytes.subarray(0, 4).toHex().replace(/..(?=.)/g, "$& ");
     return { problem: `is neither text in UTF-8 nor ${MEDIA_KINDS}: its bytes begin with ${digits}` };
   }
+  const named = mediaTypeOf(name ?? "");
   if (named !== undefined) return { problem: `is text, and its name says ${named}` };
-  return { part: { type: "text", text: markedText(text, name) } };
+  const marked = between(text, "file", name === undefined ? "" : ` name=${JSON.stringify(name)}`);
+  return { part: { type: "text", text: marked } };
 }
 
 /** The same of base64. */
@@ -90,7 +92,7 @@ export function shownBase64(
 }
 
 /** Undefined for what is none. */
-function textOf(bytes: Uint8Array): string | undefined {
+function maybeText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.includes("\0") ? undefined : text;
@@ -99,13 +101,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The text of a file between marks that do not occur in it. */
-function markedText(text: string, name: string | undefined): string {
-  const named = name === undefined ? "" : ` name=${JSON.stringify(name)}`;
-  return between(text, "file", named);
-}
-
-/** A text between marks that do not occur in it. */
+/** A text between marks that do not occur in it. @param more what the first one says besides its word */
 export function between(text: string, word: string, more = ""): string {
   for (let n = 1;; n++) {
     const mark = n === 1 ? word : `${word}-${n}`;
@@ -116,7 +112,7 @@ export function between(text: string, word: string, more = ""): string {
 }
 
 /** What is said with files: those of text become a part of it, which every model takes; media stand behind it. */
-export function wordsWith(said: string, files: readonly ContentPart[]): Words {
+export function wordsWith(said: string, files: readonly ContentPart[] = []): Words {
   const texts = files.flatMap((file) => file.type === "text" ? [file.text] : []);
   const text = [said, ...texts].filter((each) => each !== "").join("\n\n");
   const media = files.filter((file) => file.type === "media");
@@ -125,10 +121,11 @@ export function wordsWith(said: string, files: readonly ContentPart[]): Words {
 }
 
 /** The two parts of what was said. */
-export function splitWords(words: Words): { readonly text: string; readonly media: readonly MediaPart[] } {
-  if (typeof words === "string") return { text: words, media: [] };
+export function splitWords(words: Words): { readonly text: string; readonly media?: readonly MediaPart[] } {
+  if (typeof words === "string") return { text: words };
   const text = words.map((part) => part.type === "text" ? part.text : "").join("");
-  return { text, media: words.filter((part) => part.type === "media") };
+  const media = words.filter((part) => part.type === "media");
+  return media.length === 0 ? { text } : { text, media };
 }
 
 /** Words that were kept; undefined for what is none. */
@@ -171,8 +168,7 @@ export function untaken({ id, media }: Model, messages: readonly Message[]): str
 }
 
 function fits(mediaType: string, pattern: string): boolean {
-  return pattern === mediaType || pattern === "*/*" ||
-    (pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1)));
+  return pattern === mediaType || pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1));
 }
 
 /**

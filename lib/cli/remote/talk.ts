@@ -91,7 +91,7 @@ export class TalkThere implements TalkSession, TalkLive {
 
   say(words: Words): AsyncIterable<RunEvent> {
     const { text, media } = splitWords(words);
-    const files = media.length === 0 ? undefined : media.map(({ name, data }) => ({ name, data }));
+    const files = media?.map(({ name, data }) => ({ name, data }));
     return this.#turn(`/v1/conversations/${this.#id}/messages`, { text, files });
   }
 

@@ -331,11 +331,9 @@ function liveConversation(
     { words, isFirst }: { readonly words: Words | undefined; readonly isFirst: boolean },
   ): TurnStart {
     const { agent, context, given = {} } = home;
-    const { text, media = [] } = words === undefined ? {} : splitWords(words);
     return {
       hash: agent.hash,
-      text,
-      ...(media.length > 0 && { media }),
+      ...(words !== undefined && splitWords(words)),
       slots: scoped(),
       ...(isFirst && {
         preloaded: preloadSlots(agent, context),

@@ -121,7 +121,7 @@ async function makeTurn(run: Run, options: ConversationTurnOptions, start: TurnS
 
   /** What was said at the start waits for the first hold; later it answers where the conversation stands. */
   function entry(): Entry {
-    const { text, media = [] } = start;
+    const { text, media } = start;
     const words = text === undefined ? undefined : wordsWith(text, media);
     const { position, waiting } = before ?? {};
     unheard = waiting;
@@ -136,8 +136,7 @@ async function makeTurn(run: Run, options: ConversationTurnOptions, start: TurnS
   }
 
   function hear(words: Words, steps: readonly string[]): void {
-    const { text, media } = splitWords(words);
-    grown.add({ who: "user", text, steps, ...(media.length > 0 && { media }) });
+    grown.add({ who: "user", steps, ...splitWords(words) });
   }
 
   function tell(told: Told): void {

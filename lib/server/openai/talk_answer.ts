@@ -35,7 +35,7 @@ export async function talkAnswer(
 ): Promise<MadeAnswer> {
   const said = saidOf(body);
   const before = said.slice(0, -1);
-  const { text = "", media = [] } = said.at(-1) ?? {};
+  const { text = "", media } = said.at(-1) ?? {};
   const message = wordsWith(text, media);
   const user = body.user ?? undefined;
   const owner: TalkOwner = { agent, user };

@@ -4,6 +4,7 @@ import {
   type ContentPart,
   FileError,
   type Http,
+  linkedSignal,
   MAX_MEDIA_BYTES,
   messageOf,
   PermissionRefused,
@@ -13,6 +14,9 @@ import {
 import { createWorld } from "../../project/world.ts";
 import type { StartPlace } from "../start/ready_run.ts";
 import { namedByFlag } from "./prompt_input.ts";
+
+/** How long a URL may take. */
+const FETCH_MS = 60_000;
 
 /** How attached files are named and got. */
 export interface AttachOptions {
@@ -61,13 +65,15 @@ async function attached(named: string, options: AttachOptions): Promise<ContentP
   }
   const { http = () => refuse("nothing is fetched for a server; save it, and attach the file"), signal } =
     options;
-  const { status, body, truncated, url } = await http().fetch(named, { maxBytes: MAX_MEDIA_BYTES, signal })
+  using limit = linkedSignal([signal, AbortSignal.timeout(FETCH_MS)]);
+  const { status, body, truncated, url } = await http()
+    .fetch(named, { maxBytes: MAX_MEDIA_BYTES, signal: limit.signal })
     .catch((error) => {
       if (error instanceof PermissionRefused || signal?.aborted) throw error;
-      return refuse(messageOf(error), error);
+      return refuse(limit.signal.aborted ? `nothing came for ${FETCH_MS / 1000} s` : messageOf(error), error);
     });
   if (status >= 400) refuse(`the server answers with ${status}`);
   if (truncated) refuse(`it ${TOO_LARGE_MEDIA}`);
   const { pathname, hostname } = new URL(url);
-  return show(body, decodeURIComponent(basename(pathname)) || hostname);
+  return show(body, basename(pathname) || hostname);
 }

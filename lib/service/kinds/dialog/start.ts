@@ -100,7 +100,7 @@ export function readyAsk(input: DialogInput, opened: OpenedDialog): ReadyRun {
     start: { kind: "ask", input: toJson(input) },
     shows: { asItComes: tools.length === 0 && schema === undefined, isJson: schema !== undefined },
     events: (keeping) =>
-      ask(wordsWith(input.text ?? "", input.media ?? []), dialogOptions(input, { ...opened, keeping })),
+      ask(wordsWith(input.text ?? "", input.media), dialogOptions(input, { ...opened, keeping })),
   };
 }
 
@@ -168,7 +168,7 @@ export function dialogInput(kept: Json): DialogInput {
   const { model, tools, schema } = input;
   return {
     text: textFrom(input.text),
-    media: mediaFrom(input.media),
+    media: input.media === undefined ? undefined : mediaFrom(input.media),
     model: String(model),
     modelId: String(input.modelId ?? model),
     contextTokens: numberFrom(input.contextTokens),
