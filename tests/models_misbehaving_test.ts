@@ -1,9 +1,6 @@
 // What `orrery ask` says and does when the server of a model misbehaves.
 import assert from "node:assert/strict";
-import { memoryFiles, ModelError, systemClock } from "../mod.ts";
-import { openModels } from "../lib/models/open_models.ts";
 import { providerProject, type ProviderReply } from "./_provider_project.ts";
-import { providerServer } from "./_provider_server.ts";
 
 type Replies = readonly ProviderReply[];
 
@@ -30,35 +27,6 @@ Deno.test("misbehaving: characters that are cut between two chunks are whole", a
     assert.deepEqual([stdout.trimEnd(), code], [text, 0], model);
   }
 });
-
-// An error in the middle of a stream: which code, and so which exit code and advice, follows from what it says.
-
-const TOLD = [
-  { type: "rate_limit_error", message: "slow down", code: "rate-limit" },
-  { type: "overloaded_error", message: "Overloaded", code: "rate-limit" },
-  { type: "weird_error", message: "boom", code: "server" },
-  { type: "invalid_request_error", message: "bad thing", code: "request" },
-  { type: "invalid_request_error", message: "prompt is too long: 3 > 2", code: "context" },
-  { type: "insufficient_quota", message: "You exceeded your current quota", code: "auth" },
-] as const;
-
-for (const model of ["compatible/test", "chat/test", "anthropic/test"]) {
-  for (const { type, message, code } of TOLD) {
-    Deno.test(`misbehaving: ${model}: ${type} in the middle of a stream (${message})`, async () => {
-      await using server = providerServer({ parts: [{ text: "Hel" }], streamError: { type, message } });
-      const models = openModels({ ...server, fetch, clock: systemClock, files: memoryFiles() });
-      const stream = (await models.find(model)).stream({ messages: [{ role: "user", content: "go" }] });
-      await assert.rejects(Array.fromAsync(stream), (error) => {
-        assert.ok(error instanceof ModelError);
-        assert.equal(error.code, code);
-        return error.message.startsWith(
-          `${model} at ${server.host}: the provider ended its answer with an error`,
-        ) &&
-          error.message.includes(message);
-      });
-    });
-  }
-}
 
 Deno.test("misbehaving: an error in the middle of a stream keeps what was said, and ends with 7", async () => {
   const { code, stdout, stderr, count } = await asked([
@@ -88,28 +56,6 @@ Deno.test("misbehaving: a connection that is closed, before an answer and in one
     late.stderr.join("\n"),
     new RegExp(`the answer broke off after ${late.stdout.length} characters \\(the connection was closed\\)`),
   );
-});
-
-Deno.test("misbehaving: silence, before an answer and in one", async () => {
-  for (const [hangAfterBytes, message] of [[0, "no answer came"], [250, "nothing more came"]] as const) {
-    await using server = providerServer({ parts: [{ text: ["Hello", " you"] }], hangAfterBytes });
-    const models = openModels({
-      ...server,
-      fetch,
-      clock: systemClock,
-      files: memoryFiles(),
-      retry: { retries: 0 },
-      silence: { firstByteMs: 80, betweenMs: 80 },
-    });
-    const stream = (await models.find("compatible/test")).stream({
-      messages: [{ role: "user", content: "x" }],
-    });
-    await assert.rejects(Array.fromAsync(stream), (error) => {
-      assert.ok(error instanceof ModelError);
-      assert.equal(error.code, "timeout");
-      return error.message.endsWith(`${message} for 0.08 s`);
-    });
-  }
 });
 
 // Calls of the provider's own, event by event.

@@ -696,3 +696,28 @@ for (const id of ["mistral/mistral-small-latest", "groq/openai/gpt-oss-20b", "xa
     assert.match(error.message, /the answer broke off after 5 characters/);
   });
 }
+
+// An error in the middle of a stream: which code, and so which exit code and advice, follows from what it says.
+
+const TOLD = [
+  { type: "rate_limit_error", message: "slow down", code: "rate-limit" },
+  { type: "overloaded_error", message: "Overloaded", code: "rate-limit" },
+  { type: "weird_error", message: "boom", code: "server" },
+  { type: "invalid_request_error", message: "bad thing", code: "request" },
+  { type: "invalid_request_error", message: "prompt is too long: 3 > 2", code: "context" },
+  { type: "insufficient_quota", message: "You exceeded your current quota", code: "auth" },
+] as const;
+
+for (const model of ["compatible/test", "chat/test", "anthropic/test"]) {
+  for (const { type, message, code } of TOLD) {
+    Deno.test(`models: ${model}: ${type} in the middle of a stream (${message})`, async () => {
+      await using server = providerServer({ parts: [{ text: "Hel" }], streamError: { type, message } });
+      const error = await errorOf(partsOf(model, { provider: server }));
+      assert.equal(error.code, code);
+      assert.ok(
+        error.message.startsWith(`${model} at ${server.host}: the provider ended its answer with an error`),
+      );
+      assert.ok(error.message.includes(message));
+    });
+  }
+}

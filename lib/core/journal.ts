@@ -212,6 +212,13 @@ export interface RunJournal {
    * @throws {StepNotFoundError} when no such step was started; {Error} when it is not unverified.
    */
   settle(key: string, decision: "rerun" | { readonly outcome: StepOutcome }): void;
+  /**
+   * Of a journal whose commits are durable a while later only: settles when all of them so far are. Undefined where they are on return. What
+   * others can see waits for it.
+   *
+   * @throws {Error} when they cannot be kept
+   */
+  whenKept?(): Promise<void> | undefined;
   /** Ends or pauses the run: commits what is left and gives up the lease. */
   release(status: JournalStatus, usage?: Usage): void;
 }

@@ -393,6 +393,7 @@ export function openRun(options: OpenRunOptions): OpenRun {
     messages,
     slots,
     settle,
+    whenKept: () => store.whenKept?.(id),
     release,
     sign,
   };

@@ -184,6 +184,8 @@ export interface JournalStore {
   /** How many lists of events there are. */
   eventLists(id: string): number;
   addEvents(id: string, events: string): void;
+  /** See `RunJournal.whenKept`. */
+  whenKept?(id: string): Promise<void> | undefined;
   files(id: string): readonly FileRow[];
   addFile(id: string, row: FileRow): void;
   /** Their rows go with the run, all but the slots. */

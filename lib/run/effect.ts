@@ -149,7 +149,8 @@ async function performed(run: Run, effect: Effect, step: OpenStep): Promise<Json
     if (text !== "") run.emit({ type: "text-delta", step: key, text });
   };
   try {
-    const outcome = await orAborted(effect.perform((text) => show(mask?.push(text) ?? text)), signal);
+    const perform = () => effect.perform((text) => show(mask?.push(text) ?? text));
+    const outcome = await orAborted(Promise.resolve(run.onceKept(perform)), signal);
     show(mask?.end() ?? "");
     if (outcome !== undefined) return end({ ok: run.mask(outcome) });
     run.part(key, null); // only a record needs to know

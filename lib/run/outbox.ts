@@ -21,6 +21,8 @@ export interface Outbox {
   flush(): void;
   /** The last event waits until the journal has taken it; `amend` may change it by then. */
   last(tell: () => void, how: { keep: () => void; amend: (event: RunEvent) => RunEvent }): void;
+  /** No more comes. */
+  close(): void;
 }
 
 /** Tells events to a channel, and to the journal where there is one. */
@@ -28,15 +30,18 @@ export function createOutbox(events: Channel<RunEvent>, { journal, onError }: {
   readonly journal: RunJournal | undefined;
   readonly onError: (error: unknown) => void;
 }): Outbox {
-  let waiting: RunEvent[] = [];
+  const waiting: RunEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** What has ended and is not durable. Behind a read another read may begin, and nothing else. */
   let ended: "nothing" | "reads" | "steps" = "nothing";
   let holdsLast = false;
+  /** What is committed and not durable yet: what is told meanwhile goes out behind it. */
+  let keeping: Promise<void> | undefined;
+  let amendLast = (event: RunEvent): RunEvent => event;
 
   function push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
     if (isKept) tryJournal((journal) => journal.tell(event));
-    if (ended === "nothing" && !holdsLast) events.push(event);
+    if (ended === "nothing" && !holdsLast && keeping === undefined) events.push(event);
     else waiting.push(event);
   }
 
@@ -63,19 +68,34 @@ export function createOutbox(events: Channel<RunEvent>, { journal, onError }: {
     { keep, amend }: { keep: () => void; amend: (event: RunEvent) => RunEvent },
   ): void {
     holdsLast = journal !== undefined;
+    amendLast = amend;
     tell();
     keep();
-    const last = waiting.pop();
-    if (last !== undefined) waiting.push(amend(last));
     release();
   }
 
   function release(): void {
     clearTimeout(timer);
     ended = "nothing";
-    const released = waiting;
-    waiting = [];
-    for (const event of released) events.push(event);
+    const released = waiting.splice(0);
+    const kept = journal?.whenKept?.();
+    if (kept === undefined && keeping === undefined) return give(released);
+    const mine: Promise<void> = Promise.all([kept, keeping]).catch(onError).then(() => {
+      give(released);
+      if (keeping !== mine) return;
+      keeping = undefined;
+      if (ended === "nothing") give(waiting.splice(0));
+    });
+    keeping = mine;
+  }
+
+  function give(released: readonly RunEvent[]): void {
+    for (const event of released) events.push(holdsLast ? amendLast(event) : event);
+  }
+
+  function close(): void {
+    if (keeping === undefined) events.end();
+    else keeping.then(() => events.end());
   }
 
   function tryJournal(work: (journal: RunJournal) => void): void {
@@ -86,7 +106,7 @@ export function createOutbox(events: Channel<RunEvent>, { journal, onError }: {
     }
   }
 
-  return { push, end, beforeStep, flush, last };
+  return { push, end, beforeStep, flush, last, close };
 }
 
 /** Which call it is. */

@@ -257,6 +257,11 @@ export class Run {
     this.#assertWhole();
   }
 
+  /** Does what others can see, once all that it follows from is durable. */
+  onceKept<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
+    return this.#options.journal?.whenKept?.()?.then(work) ?? work();
+  }
+
   /**
    * What came of a step, and the events that tell of it. It is durable before another step begins, but for a read behind a read, and before
    * it is told to anybody.
@@ -387,7 +392,7 @@ export class Run {
     }
     this.#linked?.[Symbol.dispose]();
     this.#over.abort();
-    this.events.end();
+    this.#outbox.close();
   }
 
   /** A run whose end could not be kept is not done. */

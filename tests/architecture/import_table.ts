@@ -9,6 +9,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   host: ["core"],
   policy: ["core"],
   journal: ["core"],
+  durable: ["core", "journal"],
   parse: ["core", "schema"],
   models: ["core", "parse"],
   prompt: ["core", "parse", "schema"],

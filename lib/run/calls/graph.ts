@@ -224,7 +224,7 @@ export function createCallGraph(options: CallGraphOptions): CallGraph {
               given: { ...options.given, ...(onSent && { [SENT]: onSent }) },
             }),
         }));
-    return isAsking(gadget) ? permitted(gadget, node, start) : start();
+    return isAsking(gadget) ? permitted(gadget, node, start) : run.onceKept(() => start());
   }
 
   /** Of calls that come behind it nothing is known, however late it runs. @throws {PlaceholderError} */
@@ -256,7 +256,7 @@ export function createCallGraph(options: CallGraphOptions): CallGraph {
     node.countFrom(sent);
     const begin = () => {
       run.begins();
-      return start(onSent);
+      return run.onceKept(() => start(onSent));
     };
     const asked = gadget[PERMIT]();
     if (asked === undefined) return begin();

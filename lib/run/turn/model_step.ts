@@ -131,6 +131,7 @@ function modelStep(options: ModelStepOptions, open: OpenStep | undefined) {
   async function ask(): Promise<ModelAnswer> {
     try {
       refuseUntaken(model, request.messages);
+      await run.onceKept(() => undefined);
       await eachUntilAborted(
         model.stream({ ...request, effort: run.effort ?? request.effort, signal }),
         (part) => arrived(masked?.push(part) ?? [part]),

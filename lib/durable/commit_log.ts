@@ -1,0 +1,153 @@
+// What a run commits, as a log that another process can write again: the rows of its journal, commit by commit. Restate keeps the log, so a run
+// goes on at any node from where its last commit was.
+import type { Json } from "../core/core.ts";
+import type { ConversationStore, JournalStore } from "../journal/store.ts";
+
+/** One write of a store: its method, and what that was given. */
+export type Write = readonly [method: string, ...given: readonly Json[]];
+
+/** What was committed together, in its order; one commit of Restate has all that had come until it began. */
+export type Writes = readonly Write[];
+
+const OF_RUNS = [
+  "putRun",
+  "noteProgress",
+  "removeRun",
+  "putInput",
+  "putStep",
+  "addPieces",
+  "removePieces",
+  "addEvents",
+  "addFile",
+] as const satisfies readonly (keyof JournalStore)[];
+
+const OF_CONVERSATIONS = [
+  "addCheckpoint",
+  "addMessage",
+  "putSlot",
+] as const satisfies readonly (keyof ConversationStore)[];
+
+/** What becomes of the commits of a run. */
+export interface CommitSink {
+  /** Takes them; what it gives settles when they are durable. Undefined: nobody waits for that. */
+  append(run: string, writes: Writes): void;
+  whenKept(run: string): Promise<void> | undefined;
+}
+
+/** The store, with its commits told to a sink. */
+export function loggedStore(inner: JournalStore, sink: CommitSink): JournalStore {
+  let writes: Write[] = [];
+  const noted = <Target extends object>(target: Target, names: readonly string[]): Target =>
+    new Proxy(target, {
+      get(_target, name) {
+        const method: unknown = Reflect.get(target, name);
+        if (typeof method !== "function") return method;
+        if (!names.includes(String(name))) return method.bind(target);
+        return (...given: readonly Json[]): unknown => {
+          writes.push([String(name), ...given]);
+          return Reflect.apply(method, target, given);
+        };
+      },
+    });
+  const own: Partial<JournalStore> = {
+    conversations: noted(inner.conversations, OF_CONVERSATIONS),
+    commit(work) {
+      writes = [];
+      const result = inner.commit(work);
+      const run = writes.map(runOf).find((id) => id !== undefined);
+      if (run !== undefined) sink.append(run, writes);
+      return result;
+    },
+    whenKept: (run) => sink.whenKept(run),
+  };
+  const store = noted(inner, OF_RUNS);
+  return new Proxy(store, {
+    get: (_store, name) => Reflect.get(Object.hasOwn(own, name) ? own : store, name),
+  });
+}
+
+/** Slots belong to no run: they are written with one. */
+function runOf([method, first]: Write): string | undefined {
+  if (method === "putSlot") return undefined;
+  if (typeof first === "string") return first;
+  const id: unknown = Reflect.get(Object(first), "id");
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Writes what another process has committed. */
+export function writeAgain(store: JournalStore, writes: Writes): void {
+  store.commit(() => {
+    for (const [method, ...given] of writes) {
+      const target = OF_CONVERSATIONS.some((each) => each === method) ? store.conversations : store;
+      const write: unknown = Reflect.get(target, method);
+      if (typeof write !== "function") {
+        throw new Error(`A commit of another version of Orrery: ${method} is not known here`);
+      }
+      Reflect.apply(write, target, given);
+    }
+  });
+}
+
+/** The commits of one run on their way to Restate. */
+export interface CommitQueue {
+  append(writes: Writes): void;
+  /** Settles when all that was appended is durable; undefined when it is. */
+  whenKept(): Promise<void> | undefined;
+  /** The next commits, as soon as there are any, all that there are; undefined when there will be no more. */
+  next(): Promise<Writes | undefined>;
+  /** Those that `next` gave last are durable. */
+  kept(): void;
+  /** No more will come. */
+  end(): void;
+  /** Nothing more is kept: this process has lost the run. */
+  fail(error: unknown): void;
+}
+
+/** What is on its way at once is one commit: while one is being kept, the next ones gather. */
+export function commitQueue(): CommitQueue {
+  let gathered: Write[] = [];
+  let isOver = false;
+  let failure: { readonly error: unknown } | undefined;
+  let wake = Promise.withResolvers<void>();
+  /** Of those that gather, and of those that are being kept. */
+  let gathering: PromiseWithResolvers<void> | undefined;
+  let keeping: PromiseWithResolvers<void> | undefined;
+
+  return {
+    append(writes) {
+      if (failure !== undefined) throw failure.error;
+      gathered.push(...writes);
+      if (gathering === undefined) {
+        gathering = Promise.withResolvers();
+        gathering.promise.catch(() => undefined); // where nobody waits
+      }
+      wake.resolve();
+    },
+    whenKept: () => (gathering ?? keeping)?.promise,
+    async next() {
+      while (gathered.length === 0 && !isOver && failure === undefined) await wake.promise;
+      if (failure !== undefined) throw failure.error;
+      wake = Promise.withResolvers();
+      if (gathered.length === 0) return undefined;
+      const writes = gathered;
+      gathered = [];
+      keeping = gathering;
+      gathering = undefined;
+      return writes;
+    },
+    kept() {
+      keeping?.resolve();
+      keeping = undefined;
+    },
+    end() {
+      isOver = true;
+      wake.resolve();
+    },
+    fail(error) {
+      failure ??= { error };
+      keeping?.reject(error);
+      gathering?.reject(error);
+      wake.resolve();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * A Restate server for tests: on loopback, in a folder of its own, ended by its id. The program comes from npm once, into a cache.
+ *
+ * @module
+ */
+
+import { join } from "node:path";
+import { pause } from "../_waiting.ts";
+
+const VERSION = "1.7.12";
+
+/** A server under way. */
+export interface RestateServer extends Disposable {
+  /** `http://127.0.0.1:PORT` */
+  readonly ingress: string;
+  readonly admin: string;
+  /** Registers the one address that all nodes stand behind. */
+  register(uri: string): Promise<void>;
+  /** What a handler answers; `path/send` comes back at once. */
+  call(path: string, body: unknown): Promise<string>;
+  /** kill -9. */
+  kill(): void;
+  /** Goes on in the same folder, at the same ports. */
+  restart(): Promise<void>;
+}
+
+const CACHE = Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "/tmp", ".cache");
+const FOLDER = join(CACHE, "orrery", `restate-${VERSION}`);
+const PROGRAM = join(FOLDER, "node_modules/@restatedev/restate-server-linux-x64/bin/restate-server");
+
+/** Why there can be no server; undefined when the program is there, or could be fetched. */
+export async function whyNot(): Promise<string | undefined> {
+  const isThere = () => Deno.stat(PROGRAM).then(({ isFile }) => isFile, () => false);
+  if (await isThere()) return undefined;
+  await Deno.mkdir(FOLDER, { recursive: true });
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts"];
+  try {
+    const { stderr } = await new Deno.Command("npm", {
+      args: ["install", "--prefix", FOLDER, ...options, `@restatedev/restate-server@${VERSION}`],
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    if (await isThere()) return undefined;
+    return `npm has no Restate server for this machine: ${new TextDecoder().decode(stderr).slice(0, 300)}`;
+  } catch (error) {
+    return `there is no npm that could fetch the Restate server (${error})`;
+  }
+}
+
+/** Starts a server in a new folder. */
+export async function restateServer(): Promise<RestateServer> {
+  const folder = await Deno.makeTempDir({ prefix: "orrery-restate-" });
+  const [ingress, admin, node] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`);
+  const config = join(folder, "restate.toml");
+  await Deno.writeTextFile(
+    config,
+    `disable-telemetry = true
+default-num-partitions = 1
+rocksdb-total-memory-size = "64MB"
+base-dir = "${join(folder, "data")}"
+listen-mode = "tcp"
+bind-address = "${node}"
+advertised-address = "http://${node}"
+[admin]
+bind-address = "${admin}"
+[ingress]
+bind-address = "${ingress}"
+`,
+  );
+  const start = (): Deno.ChildProcess =>
+    new Deno.Command(PROGRAM, {
+      args: ["--no-logo", "--config-file", config],
+      stdout: "null",
+      stderr: "null",
+    })
+      .spawn();
+  const post = async (url: string, body: unknown): Promise<string> => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+    return text;
+  };
+  let child = start();
+  const server: RestateServer = {
+    ingress: `http://${ingress}`,
+    admin: `http://${admin}`,
+    register: async (uri) => void await post(`http://${admin}/deployments`, { uri, force: true }),
+    call: (path, body) => post(`http://${ingress}/${path}`, body),
+    kill() {
+      try {
+        child.kill("SIGKILL");
+      } catch { /* it has ended */ }
+    },
+    [Symbol.dispose]() {
+      server.kill();
+      try {
+        Deno.removeSync(folder, { recursive: true });
+      } catch { /* it writes a last time */ }
+    },
+    async restart() {
+      await child.status;
+      child = start();
+      await ready(server);
+    },
+  };
+  await ready(server);
+  return server;
+}
+
+async function ready({ ingress, admin }: RestateServer): Promise<void> {
+  for (let n = 0; n < 600; n++) {
+    const answers = await Promise.all(
+      [`${admin}/health`, `${ingress}/restate/health`].map((url) =>
+        fetch(url).then(async (response) => {
+          await response.body?.cancel();
+          return response.ok;
+        }, () => false)
+      ),
+    );
+    if (answers.every(Boolean)) return;
+    await pause(50);
+  }
+  throw new Error("the Restate server does not begin to answer");
+}
+
+/** Nobody listens there. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
