@@ -284,7 +284,7 @@ Deno.test("telemetry: with content: true prompts, answers, arguments, results an
 
     const failed = await traced(made, collected, ["run", "key.calls", "-q"], { code: 1, env });
     const { status, attributes } = find(failed, "execute_tool Calculate");
-    assert.match(status?.message ?? "", /\S/);
+    assert.match(status.message ?? "", /\S/);
     assert.match(String(attributes["gen_ai.tool.call.arguments"]), /\[secret OPENAI_API_KEY\]/);
     assert.ok(!collected.requests.some(({ text }) => text.includes(KEY)), "no key");
   });

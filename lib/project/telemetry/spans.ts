@@ -209,7 +209,7 @@ export function runSpans(
       startTimeUnixNano: nanoseconds(span.at ?? began),
       endTimeUnixNano: nanoseconds(at),
       attributes: keyValues({ ...span.attributes, "error.type": code }),
-      status: error && { code: FAILED, message: hasContent ? error.message : undefined },
+      status: { code: error ? FAILED : UNSET, message: hasContent ? error?.message : undefined },
       // What another process, or another turn, has made of the run.
       links: key === "" && first > 1 ? [{ traceId, spanId: idOf(1, 1) }] : undefined,
     });
@@ -241,6 +241,7 @@ export function runSpans(
 
 const INTERNAL = 1;
 const CLIENT = 3;
+const UNSET = 0;
 const FAILED = 2;
 const FIRST_CHUNK = "gen_ai.response.time_to_first_chunk";
 

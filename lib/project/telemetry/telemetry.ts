@@ -12,9 +12,8 @@ import { keyValues, runSpans, type RunSpansOptions } from "./spans.ts";
 export type ObserveRun = (name: string | undefined) => RunObserver | undefined;
 
 /** So much is sent at once, and so many of that wait; what is more is lost, and told. */
-const BATCH_SPANS = 512;
 const BATCH_CHARACTERS = 1024 * 1024;
-const MAX_BATCHES = 32;
+const MAX_BATCHES = 64;
 /** Spans wait so long for others. */
 const EVERY_MS = 2_000;
 /** How long a request may take, and a run that has ended may hold up the end of its process. */
@@ -88,7 +87,7 @@ export function observing({ content: hasContent = false }: Config["telemetry"]):
       const text = JSON.stringify(span);
       batch.push(text);
       characters += text.length;
-      if (batch.length === BATCH_SPANS || characters > BATCH_CHARACTERS) flush();
+      if (characters > BATCH_CHARACTERS) flush();
       else timer ??= quietTimer(EVERY_MS, flush);
     },
     onEnd() {
