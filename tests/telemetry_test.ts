@@ -10,6 +10,8 @@ import { PROJECT_ROOT, runProgram, runsInside, testEnvironment } from "./_run.ts
 import { TOKEN } from "./_server.ts";
 import { served } from "./_served_project.ts";
 
+const [traceId, spanId] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+
 const OWN = "../config/orrery/config.yaml";
 const ON = "telemetry: { otlp: true }\n";
 const WITH_CONTENT = "telemetry: { otlp: true, content: true }\n";
@@ -337,7 +339,6 @@ Deno.test("telemetry: nothing is sent with one switch alone, nor by a project's 
 Deno.test("telemetry: the variables of OpenTelemetry say where it goes, with what, and what the run is a part of", async () => {
   await using made = await project(ON);
   await collecting(async (collected) => {
-    const [traceId, spanId] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
     const { code, stderr } = await made.run(["run", "sky.calls", "-q", "-m", "script/names.yml"], {
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
@@ -499,13 +500,16 @@ Deno.test("telemetry: runs of a server, of MCP, and of a program are traced as w
       await using server = await served(made);
       const { status, body } = await server.json("/v1/runs", {
         body: { path: "letter", model: "script/names.yml" },
+        headers: { traceparent: `00-${traceId}-${spanId}-01` },
       });
       assert.ok(status < 300, JSON.stringify(body));
       for (let waited = 0; collected.spans.length < 2 && waited < 5_000; waited += 20) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       assert.deepEqual(spanTree(collected.spans), ["invoke_agent letter", "  chat names.yml"]);
-      assert.equal(find(collected.spans, "invoke_agent letter").attributes["orrery.run.id"], body.id);
+      const root = find(collected.spans, "invoke_agent letter");
+      assert.equal(root.attributes["orrery.run.id"], body.id);
+      assert.deepEqual([root.traceId, root.parentSpanId], [traceId, spanId]);
 
       collected.spans.length = 0;
       const client = new Client({ name: "test", version: "1" });

@@ -144,7 +144,9 @@ function createApp({ service, settings, isHost }: AppOptions): Answers {
     const { rule } = verdict;
     if ("refusal" in verdict) return refusal(verdict.refusal, rule?.tellProblem, request);
     const { caller, rule: route } = verdict;
-    if (route !== undefined) return await answer(route, { request, caller, service, settings, tell });
+    if (route !== undefined) {
+      return await answer(route, { request, caller, service: asking(request, service), settings, tell });
+    }
     const told = isLookedAt(request) ? problemPage : problem;
     return told(nothingAt(request, find), request.headers);
   };
@@ -163,6 +165,14 @@ function createApp({ service, settings, isHost }: AppOptions): Answers {
     for (const [name, value] of Object.entries(SAFE_HEADERS)) response.headers.set(name, value);
     return response;
   };
+}
+
+/** What a request begins is a part of the span that it names. */
+function asking({ headers }: Request, service: Service): Service {
+  const traceparent = headers.get("traceparent");
+  if (traceparent === null) return service;
+  const start: Service["start"] = (wish) => service.start({ ...wish, traceparent });
+  return Object.setPrototypeOf({ start }, service); // all else of it as it is, also what changes
 }
 
 /** Somebody who looks with a browser is shown where to come in. */

@@ -19,7 +19,7 @@ import type { HeldRun } from "./runs/held_run.ts";
 import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
 import { keptReader } from "./runs/history.ts";
 import { ABORT_MS, RunRegistry, within } from "./runs/registry.ts";
-import { type PlacedRun, RunStage } from "./runs/stage.ts";
+import { type BegunRun, RunStage } from "./runs/stage.ts";
 import {
   type RunHandle,
   type RunReader,
@@ -114,13 +114,17 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
     find(id)?.read(reading) ?? await Promise.resolve(readKept(id, reading));
 
   /** Comes back when it is durable. */
-  const begin = async (ready: ReadyRun, placed: PlacedRun): Promise<RunHandle> => {
+  const begin = async (
+    ready: ReadyRun,
+    { placed, traceparent }: Pick<BegunRun, "placed" | "traceparent">,
+  ): Promise<RunHandle> => {
     const id = newRunId(Date.now());
-    if (ephemeral) return stage.begin(ready, { id, placed });
+    const begun = { id, placed, traceparent };
+    if (ephemeral) return stage.begin(ready, begun);
     await stage.keepGrants(id, placed.at.grants);
     try {
       registry.assertGoing();
-      return stage.begin(ready, { id, journal: journal.create({ ...ready.start, id }), placed });
+      return stage.begin(ready, { ...begun, journal: journal.create({ ...ready.start, id }) });
     } catch (error) {
       dropGrants(id);
       throw error;
@@ -167,7 +171,7 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
       return await stage.accept(wish, async (placed, { catalog }) => {
         const ready = await startRun(request, { ...placed.at, catalog, kinds });
         registry.assertGoing();
-        return await begin(ready, placed);
+        return await begin(ready, { placed, traceparent: request.traceparent });
       });
     },
     find,

@@ -28,6 +28,8 @@ export interface RunWishes {
   readonly budget?: Budget;
   /** Whether what is not granted is asked about (`OpenAsk`). Default false: refused at once, as where there is no terminal. */
   readonly canAsk?: boolean;
+  /** The span that it is a part of, as the header of W3C's Trace Context says it. Default: as the environment says. */
+  readonly traceparent?: string;
 }
 
 /** What is run. */

@@ -9,7 +9,7 @@ import type { RunObserver } from "../../run/run.ts";
 import { keyValues, runSpans, type RunSpansOptions } from "./spans.ts";
 
 /** Makes what follows a run that begins, or goes on; undefined where whoever called Orrery does not want it. @param name what is run */
-export type ObserveRun = (name: string | undefined) => RunObserver | undefined;
+export type ObserveRun = (name: string | undefined, traceparent?: string) => RunObserver | undefined;
 
 /** So much is sent at once, and so many of that wait; what is more is lost, and told. */
 const BATCH_CHARACTERS = 1024 * 1024;
@@ -27,7 +27,6 @@ const ADVICE = "start a collector there, let OTEL_EXPORTER_OTLP_ENDPOINT name on
 /** Sends to where the environment says: that is the user's word, which no grant bounds. */
 export function observing({ content: hasContent = false }: Config["telemetry"]): ObserveRun {
   const { url, send } = collector();
-  const { isWanted, parent } = around();
   const print = ofThisProgram(printShortError);
   /** JSON of spans, in the order in which they ended. */
   let batch: string[] = [];
@@ -79,7 +78,6 @@ export function observing({ content: hasContent = false }: Config["telemetry"]):
 
   const options = {
     hasContent,
-    parent,
     onBegin() {
       if (runs++ === 0) stop = new AbortController();
     },
@@ -104,7 +102,10 @@ export function observing({ content: hasContent = false }: Config["telemetry"]):
       });
     },
   };
-  return (name) => isWanted ? runSpans({ ...options, name }) : undefined;
+  return (name, traceparent) => {
+    const { isWanted, parent } = around(traceparent);
+    return isWanted ? runSpans({ ...options, name, parent }) : undefined;
+  };
 }
 
 /** Why something did not arrive. */
@@ -124,9 +125,11 @@ const traceSetting = (name: string): string | undefined =>
   setting(`EXPORTER_OTLP_TRACES_${name}`) ?? setting(`EXPORTER_OTLP_${name}`);
 
 /** What the runs are a part of. */
-function around(): { readonly isWanted: boolean; readonly parent: RunSpansOptions["parent"] } {
+function around(
+  traceparent = hostEnv("TRACEPARENT") ?? "",
+): { readonly isWanted: boolean; readonly parent: RunSpansOptions["parent"] } {
   const [, traceId = "", spanId = "", flags = "01"] =
-    /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/.exec(hostEnv("TRACEPARENT") ?? "") ?? [];
+    /^[0-9a-f]{2}-(?!0+-)([0-9a-f]{32})-(?!0+-)([0-9a-f]{16})-([0-9a-f]{2})/.exec(traceparent) ?? [];
   return {
     isWanted: parseInt(flags, 16) % 2 === 1 && setting("SDK_DISABLED") !== "true",
     parent: traceId === "" ? undefined : { traceId, spanId },

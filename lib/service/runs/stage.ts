@@ -17,7 +17,7 @@ import { HeldRun } from "./held_run.ts";
 import { beginningOf } from "../../journal/find.ts";
 import { inWords, noRun, runKind } from "./kept.ts";
 import type { RunRegistry } from "./registry.ts";
-import type { RunShows } from "../service.ts";
+import type { RunShows, RunWishes } from "../service.ts";
 
 /** What is around all runs of a project that is held open. */
 export interface RunStageOptions {
@@ -51,6 +51,13 @@ export interface HoldRunOptions {
   /** Of one that goes on, as the journal has it; ms since 1970. Default: now. */
   readonly startedAt?: number;
   readonly shows?: RunShows;
+}
+
+/** A run that was made ready. */
+export interface BegunRun extends Pick<HoldRunOptions, "id" | "startedAt">, Pick<RunWishes, "traceparent"> {
+  /** Absent where nothing is kept. */
+  readonly journal?: RunJournal;
+  readonly placed: PlacedRun;
 }
 
 /** So much is read from the journal at once: it holds everybody up. */
@@ -151,19 +158,16 @@ export class RunStage {
     if (!grantsNothing(own)) await keepGrants(id, own, { root, cwd: root });
   }
 
-  /** Begins a run when this turn of the event loop is over: whoever asked for it is answered first. @param options.journal absent where nothing is kept */
+  /** Begins a run when this turn of the event loop is over: whoever asked for it is answered first. */
   begin(
     ready: ReadyRun,
-    { id, journal, placed, startedAt }: Pick<HoldRunOptions, "id" | "startedAt"> & {
-      readonly journal?: RunJournal;
-      readonly placed: PlacedRun;
-    },
+    { id, journal, placed, startedAt, traceparent }: BegunRun,
   ): HeldRun {
     const { results: _results, ...shows } = ready.shows;
     const held = this.hold(ready.start, placed, { id, before: journal?.lastSeq, startedAt, shows });
     const { secrets } = this.options.hold;
     const { stop } = placed;
-    const observer = placed.at.project.observe?.(ready.start.file);
+    const observer = placed.at.project.observe?.(ready.start.file, traceparent);
     const keeping = journal === undefined
       ? { id, secrets, observer, stop }
       : { journal, secrets, observer, stop, drain: this.drain };
