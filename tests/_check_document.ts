@@ -30,11 +30,10 @@ export function checkOptions(
       guard(path);
       return memory.readText(path);
     },
-    mediaSize: async (path) => {
+    mediaProblem: async (path) => {
       guard(path);
-      const { kind, size } = await memory.stat(path);
-      if (kind !== "file") await memory.readBytes(path);
-      return size;
+      await memory.readBytes(path);
+      return undefined;
     },
     toolNames: () => ["look", "find"],
     modelProblem: (name) =>

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { ask, createAgent, fakeModel, type RunEvent } from "../mod.ts";
 import { type ProviderProject, providerProject } from "./_provider_project.ts";
+import { TEST_KEY } from "./_provider_server.ts";
 import { served } from "./_served_project.ts";
 import { TOKEN } from "./_server.ts";
 import { typed, typedTest } from "./_typed.ts";
@@ -57,7 +58,9 @@ Deno.test("a document: what is no picture whatever its name says is refused befo
     files: { "main.md": "@llm\nprompt: x\nmodel: compatible/eye\nmedia: [dot.png]\n", "dot.png": "not one" },
   });
   const text = await at.run("run", "main.md");
-  assert.match(text.stderr, /media "dot\.png" is text, and its name says image\/png/);
+  assert.match(text.stderr, /^main\.md:4:1: error: media "dot\.png" is text, and its name says image\/png$/m);
+  assert.equal(text.code, 2);
+  assert.equal((await at.run("check", "main.md")).stderr.split("\n")[0], text.stderr.split("\n")[0]);
   await at.write("dot.png", btoa("\x00\x01\x02\x03"));
   const binary = await at.run("run", "main.md");
   assert.match(
@@ -204,6 +207,25 @@ Deno.test("ask: what cannot be attached is refused in words, and nobody is asked
   }
   assert.equal(at.provider.requests.length, 0);
   assert.equal((await at.run("runs", "--names")).stdout, "", "no run has begun");
+});
+
+Deno.test("ask: a file is what its user names, as other files of flags are, wherever a link leads; a key in it goes nowhere", async () => {
+  if (Deno.build.os === "windows") return console.log("not run here: links need a right of their own");
+  await using at = await withFiles();
+  const outside = join(at.project.folder, "..", "outside.txt");
+  await Deno.writeTextFile(outside, `key: ${TEST_KEY}\n`);
+  await Deno.symlink(outside, join(at.project.folder, "link.txt"));
+  await Deno.symlink("nowhere", join(at.project.folder, "dangling.txt"));
+  const asked = await at.run("ask", "x", "-m", "compatible/eye", "--attach", "link.txt", NET, "--quiet");
+  assert.equal(asked.code, 0, asked.stderr);
+  assert.match(String(shown(at)), /^x\n\n<file name="link\.txt">\nkey: \[secret \w+\]\n<\/file>$/);
+  const trace = await at.run("trace", await at.project.newest(), "--json");
+  assert.ok(!trace.stdout.includes(TEST_KEY));
+  const dangling = await at.run("ask", "x", "--attach", "dangling.txt");
+  assert.match(
+    dangling.stderr,
+    /Cannot look at "dangling\.txt": no such file or folder \(named by --attach\)/,
+  );
 });
 
 Deno.test("ask: what is at a URL is fetched with the permission for it", async () => {

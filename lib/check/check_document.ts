@@ -19,7 +19,7 @@ import { SourceFiles } from "./source_files.ts";
  * (documents.md 1.2). Nothing is run, and no file is written.
  *
  * @param entry the path of the document, relative to the project root or absolute
- * @throws what `read` and `mediaSize` throw besides a `FileError` and a `PermissionRefused`
+ * @throws what `read` and `mediaProblem` throw besides a `FileError` and a `PermissionRefused`
  */
 export async function checkDocument(entry: string, options: CheckDocumentOptions): Promise<CheckedDocument> {
   const problems = new ProblemList();

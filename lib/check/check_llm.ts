@@ -1,6 +1,6 @@
 import { prepareAnyType } from "../prompt/check_value.ts";
 import type { LlmFields } from "../parse/document/operation.ts";
-import { MAX_MEDIA_BYTES, mediaTypeOf, TOO_LARGE_MEDIA } from "../core/core.ts";
+import { mediaTypeOf } from "../core/core.ts";
 import { modelOfProvider, needsModel, noMedia, schemaOfText } from "../parse/document/llm.ts";
 import { type CheckContext, type PlacedOperation, placeOf } from "./check_context.ts";
 import { fileOutside } from "./source_files.ts";
@@ -89,10 +89,11 @@ async function checkMedia(
     }
     const path = context.readable(written, { ...placed, place });
     if (path === undefined) continue;
-    const size = await context.files.size(path);
-    if ("failure" in size) context.tellFailure(size.failure, { place, written, document: placed.document });
-    else if ((size.value ?? 0) > MAX_MEDIA_BYTES) {
-      context.problems.error(place, `media "${written}" ${TOO_LARGE_MEDIA}`);
+    const problem = await context.files.mediaProblem(path);
+    if ("failure" in problem) {
+      context.tellFailure(problem.failure, { place, written, document: placed.document });
+    } else if (problem.value !== undefined) {
+      context.problems.error(place, `media "${written}" ${problem.value}`);
     }
   }
 }

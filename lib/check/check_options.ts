@@ -64,8 +64,8 @@ export interface CheckDocumentOptions {
    * `--deny` flag forbids it). Each path is read once.
    */
   read(path: string): Promise<string>;
-  /** Bytes of a file; throws as `read` does. Absent: media are only checked by their names. */
-  mediaSize?(path: string): Promise<number>;
+  /** Why a file cannot be shown to a model, to be said behind its name; throws as `read` does. Absent: media are only checked by their names. */
+  mediaProblem?(path: string): Promise<string | undefined>;
   readonly grants: DocumentGrants;
   /** The configured tools. Asked only when an operation names tools. */
   toolNames(): Soon<readonly string[]>;

@@ -21,11 +21,11 @@ export type ReadResult<T> = { readonly value: T } | { readonly failure: ReadFail
 export class SourceFiles {
   /** Every document, by its shown path. */
   readonly documents = new Map<string, DocumentFile>();
-  readonly #options: Pick<CheckDocumentOptions, "root" | "read" | "mediaSize">;
+  readonly #options: Pick<CheckDocumentOptions, "root" | "read" | "mediaProblem">;
   readonly #texts = new Map<string, Promise<ReadResult<string>>>();
   readonly #sources = new Map<string, Promise<ReadResult<DocumentSource>>>();
 
-  constructor(options: Pick<CheckDocumentOptions, "root" | "read" | "mediaSize">) {
+  constructor(options: Pick<CheckDocumentOptions, "root" | "read" | "mediaProblem">) {
     this.#options = options;
   }
 
@@ -45,9 +45,9 @@ export class SourceFiles {
     return remembered(this.#texts, path, () => attempt(() => this.#options.read(path)));
   }
 
-  /** How long a file is; undefined when nobody knows. */
-  size(path: string): Promise<ReadResult<number | undefined>> {
-    return attempt(async () => await this.#options.mediaSize?.(path));
+  /** Why a file cannot be shown to a model; undefined when nothing is known to be wrong. */
+  mediaProblem(path: string): Promise<ReadResult<string | undefined>> {
+    return attempt(async () => await this.#options.mediaProblem?.(path));
   }
 
   async #open(path: string, hasOperations: boolean): Promise<ReadResult<DocumentSource>> {

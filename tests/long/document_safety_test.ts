@@ -433,7 +433,7 @@ Deno.test("document safety: a link that is swapped between the check and the run
         [`in/o.${ending}`, `rm in/o.${ending}; ln -s ../../outside/o.${ending} in/o.${ending}`],
       ] as const
     ) {
-      const fine = ending === "json" ? "{}" : "# O\n\nfine\n\n@return\nblock: o\n";
+      const fine = { json: "{}", png: "GIF89a" }[ending] ?? "# O\n\nfine\n\n@return\nblock: o\n";
       const { at, outside } = await withOutside({ [`now/o.${ending}`]: fine, [`in/o.${ending}`]: fine });
       await using _at = at;
       const before = await Deno.readTextFile(join(outside, `o.${ending}`));

@@ -1,7 +1,16 @@
 // A document in a project of this machine, with what the flags of a command grant it.
 import { checkDocument } from "../../check/check_document.ts";
 import type { CheckDocumentOptions, DocumentGrants, Soon } from "../../check/check_options.ts";
-import { type Catalog, type Files, type Model, type Shell, type World } from "../../core/core.ts";
+import {
+  type Catalog,
+  type Files,
+  MAX_MEDIA_BYTES,
+  type Model,
+  type Shell,
+  shownFile,
+  TOO_LARGE_MEDIA,
+  type World,
+} from "../../core/core.ts";
 import { type DocumentBounds, documentGrants } from "./grants.ts";
 import { modelProblem, modelsByName } from "../models.ts";
 import type { ProjectSettings } from "../project.ts";
@@ -108,7 +117,11 @@ export function homeCheck(home: DocumentHome): Omit<CheckDocumentOptions, "input
   return {
     root,
     read: (path) => readDocumentText(files, path),
-    mediaSize: async (path) => (await files.stat(path)).size,
+    async mediaProblem(path) {
+      if ((await files.stat(path)).size > MAX_MEDIA_BYTES) return TOO_LARGE_MEDIA;
+      const shown = shownFile(await files.readBytes(path), { name: path });
+      return "problem" in shown ? shown.problem : undefined;
+    },
     grants,
     toolNames: async () => [...await tools.names()],
     modelProblem: (name) => models.problem(name),

@@ -378,9 +378,9 @@ testRules("media and schemas", [
   ["one outside", "@llm\nprompt: x\nmedia: [../a.png]\n", [
     'main.md:3:1: error: "../a.png" is outside the project root; read permission for it is needed (--allow-read=/a.png)',
   ]],
-  ["one that is too large", "@llm\nprompt: x\nmedia: [a.png]\n", [
+  ["one that cannot be shown", "@llm\nprompt: x\nmedia: [a.png]\n", [
     'main.md:3:1: error: media "a.png" is larger than 20 MB',
-  ], { mediaSize: () => Promise.resolve(20 * 1024 * 1024 + 1) }],
+  ], { mediaProblem: () => Promise.resolve("is larger than 20 MB") }],
   ["a schema that cannot be used", "@llm\nprompt: x\nschema: {type: strng}\n", [
     'main.md:3:1: error: schema cannot be used at "type": found "strng", expected string, number, integer, boolean, null, array, object, or a list of these. Did you mean "string"?',
   ]],
