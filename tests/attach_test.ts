@@ -143,6 +143,33 @@ Deno.test("ask: images and papers are shown as they are, text stands behind the 
   assert.match(both.stderr, /--attach and --replay do not go together: the record has what was attached/);
 });
 
+Deno.test("ask: each provider is sent an image and a paper in its way", async () => {
+  await using at = await withFiles();
+  const ways: Readonly<Record<string, RegExp>> = {
+    openai: /"input_image","image_url":"data:image\/png;.*"input_file","filename":"a\.pdf"/,
+    chat: /"image_url":\{"url":"data:image\/png;.*"file":\{"filename":"a\.pdf"/,
+    anthropic:
+      /"image","source":\{.*"media_type":"image\/png".*"document","source":\{.*"media_type":"application\/pdf"/,
+    mistral:
+      /"image_url","image_url":"data:image\/png;.*"document_url","document_url":"data:application\/pdf/,
+    google: /"inlineData":\{"mimeType":"image\/png".*"inlineData":\{"mimeType":"application\/pdf"/,
+  };
+  for (const [provider, way] of Object.entries(ways)) {
+    await at.run("ask", "x", "-m", `${provider}/m`, "--attach", "dot.png", "--attach", "a.pdf", NET);
+    const body = JSON.stringify(at.provider.requests.at(-1)?.body);
+    assert.match(body, way);
+    assert.ok(body.includes(PNG) && body.includes(PDF), provider);
+  }
+  const asked = at.provider.requests.length;
+  for (const provider of ["groq", "xai"]) {
+    const image = await at.run("ask", "x", "-m", `${provider}/m`, "--attach", "dot.png", NET);
+    assert.equal(image.code, 0, image.stderr);
+    const paper = await at.run("ask", "x", "-m", `${provider}/m`, "--attach", "a.pdf", NET);
+    assert.match(paper.stderr, /cannot be shown "a\.pdf" \(application\/pdf\): it takes text, image\/\*\./);
+  }
+  assert.equal(at.provider.requests.length, asked + 2);
+});
+
 Deno.test("ask: a run that was stopped is resumed with what it was shown", async () => {
   await using at = await withFiles({}, [{ status: 401, message: "no" }, ANSWER]);
   const asked = await at.run("ask", "x", "--attach", "dot.png", NET, "--quiet");
