@@ -284,6 +284,27 @@ Deno.test("telemetry: with content: true prompts, answers, arguments, results an
     assert.deepEqual(json(tool, "gen_ai.tool.call.arguments"), { path: `${SAID}.txt` });
     assert.equal(json(tool, "gen_ai.tool.call.result"), `${SAID} [secret OPENAI_API_KEY]\n`);
 
+    const unkept = await traced(made, collected, [
+      "run",
+      "sky.calls",
+      "-q",
+      "--ephemeral",
+      "-m",
+      "script/names.yml",
+    ], { env });
+    const { "gen_ai.tool.call.arguments": none, "gen_ai.tool.call.result": said } =
+      find(unkept, "execute_tool RunPrompt").attributes;
+    assert.deepEqual(
+      [none, said],
+      [undefined, JSON.stringify(SAID)],
+      "what it was given is that of its steps",
+    );
+    const bare = await traced(made, collected, ["run", "sum.calls", "-q", "--ephemeral"], { code: 1, env });
+    assert.equal(
+      find(bare, "execute_tool Calculate").attributes["gen_ai.tool.call.arguments"],
+      '{"expression":"40 + 2"}',
+    );
+
     const failed = await traced(made, collected, ["run", "key.calls", "-q"], { code: 1, env });
     const { status, attributes } = find(failed, "execute_tool Calculate");
     assert.match(status.message ?? "", /\S/);

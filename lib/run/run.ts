@@ -172,10 +172,10 @@ export class Run {
     return this.#drain?.hasRefused === true;
   }
 
-  /** Somebody keeps what its steps are: a journal or a record, or one answers them. */
+  /** Somebody keeps what its steps are, or follows them: a journal, a record, an observer; or a record answers them. */
   get isKept(): boolean {
-    const { journal, recorder, replay } = this.#options;
-    return journal !== undefined || recorder !== undefined || replay !== undefined;
+    const { journal, recorder, observer, replay } = this.#options;
+    return [journal, recorder, observer, replay].some((each) => each !== undefined);
   }
 
   /** A record is replayed that has no such step: it was made when there was none. */

@@ -72,13 +72,14 @@ export function runSpans(
   /** ms since 1970 at the beginning of the run's own time, in which what lies between two processes does not count. */
   let epoch = 0;
 
-  const content = (value: Json): string | undefined => hasContent ? JSON.stringify(value) : undefined;
+  const content = (value: Json | undefined): string | undefined =>
+    hasContent ? JSON.stringify(value) : undefined;
 
   const note = (key: string, attributes: Attributes) =>
     void Object.assign(open.get(key)?.attributes ?? {}, attributes);
 
-  function taken(key: string): Json {
-    const input = inputs.get(key) ?? null;
+  function taken(key: string): Json | undefined {
+    const input = inputs.get(key);
     inputs.delete(key);
     return input;
   }
