@@ -1,6 +1,6 @@
 // What a run commits, as a log that another process can write again: the rows of its journal, commit by commit. Restate keeps the log, so a run
 // goes on at any node from where its last commit was.
-import type { Json } from "../core/core.ts";
+import { type Json, objectOrEmpty } from "../core/core.ts";
 import type { ConversationStore, JournalStore } from "../journal/store.ts";
 
 /** One write of a store: its method, and what that was given. */
@@ -72,6 +72,14 @@ function runOf([method, first]: Write): string | undefined {
   if (typeof first === "string") return first;
   const id: unknown = Reflect.get(Object(first), "id");
   return typeof id === "string" ? id : undefined;
+}
+
+/** How a run stands behind a commit, for lists: as the commits say it, whatever a process has come to by now. */
+export function rowBehind(row: Json, writes: Writes): Json {
+  return writes.reduce<Json>((before, [method, first, second]) => {
+    if (method === "putRun") return first ?? null;
+    return method === "noteProgress" ? { ...objectOrEmpty(before), ...objectOrEmpty(second) } : before;
+  }, row);
 }
 
 /** Writes what another process has committed. */

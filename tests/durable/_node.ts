@@ -9,9 +9,10 @@ import { pause } from "../_waiting.ts";
 const [port = "", folder = ""] = Deno.args;
 
 const node = durableNode({
-  async work({ id, journal, signal }) {
+  async work({ run: id, isAgain, signal }) {
     const file = `${folder}/${id}`;
-    const run = journal.open(id);
+    const { journal } = node;
+    const run = isAgain ? journal.open(id) : journal.create({ id, kind: "test", input: null });
     const done = (await readFile(file, "utf8").catch(() => "")).split("\n");
     for (const step of journal.read(id).steps) {
       if (step.status === "finished" || step.idempotent) continue;

@@ -5,19 +5,14 @@
  */
 
 import { join } from "node:path";
+import { type RestateAddress, type RestateClient, restateClient } from "../../lib/durable/restate_client.ts";
 import { pause } from "../_waiting.ts";
 
 const VERSION = "1.7.12";
 
 /** A server under way. */
 export interface RestateServer extends Disposable {
-  /** `http://127.0.0.1:PORT` */
-  readonly ingress: string;
-  readonly admin: string;
-  /** Registers the one address that all nodes stand behind. */
-  register(uri: string): Promise<void>;
-  /** What a handler answers; `path/send` comes back at once. */
-  call(path: string, body: unknown): Promise<string>;
+  readonly client: RestateClient;
   /** kill -9. */
   kill(): void;
   /** Goes on in the same folder, at the same ports. */
@@ -74,19 +69,10 @@ bind-address = "${ingress}"
       stderr: "null",
     })
       .spawn();
-  const post = async (url: string, body: unknown): Promise<string> => {
-    const headers = { "content-type": "application/json" };
-    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
-    return text;
-  };
+  const address = { admin: `http://${admin}`, ingress: `http://${ingress}` };
   let child = start();
   const server: RestateServer = {
-    ingress: `http://${ingress}`,
-    admin: `http://${admin}`,
-    register: async (uri) => void await post(`http://${admin}/deployments`, { uri, force: true }),
-    call: (path, body) => post(`http://${ingress}/${path}`, body),
+    client: restateClient(address, fetch),
     kill() {
       try {
         child.kill("SIGKILL");
@@ -101,14 +87,14 @@ bind-address = "${ingress}"
     async restart() {
       await child.status;
       child = start();
-      await ready(server);
+      await ready(address);
     },
   };
-  await ready(server);
+  await ready(address);
   return server;
 }
 
-async function ready({ ingress, admin }: RestateServer): Promise<void> {
+async function ready({ ingress, admin }: RestateAddress): Promise<void> {
   for (let n = 0; n < 600; n++) {
     const answers = await Promise.all(
       [`${admin}/health`, `${ingress}/restate/health`].map((url) =>

@@ -4,7 +4,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { durableNode, RUN_SERVICE } from "../../lib/durable/run_service.ts";
+import { restateClient } from "../../lib/durable/restate_client.ts";
+import { durableNode, TaskRefused } from "../../lib/durable/run_service.ts";
+import { performEffect } from "../../lib/run/effect.ts";
 import { type Engine, type InPlace, type Life, lived, type Place, stepContract } from "../_step_contract.ts";
 import { pause, until } from "../_waiting.ts";
 import { freePort, type RestateServer, restateServer, whyNot } from "./_restate.ts";
@@ -15,7 +17,49 @@ else {
   const server = await restateServer();
   globalThis.addEventListener("unload", () => server[Symbol.dispose]());
   stepContract({ Restate: onRestate(server) });
+  Deno.test("a node knows what another one has kept, and is told why it refuses a task", () =>
+    twoNodes(server));
 }
+
+async function twoNodes({ client }: RestateServer): Promise<void> {
+  const node = durableNode({
+    address: "http://127.0.0.1:1",
+    async work({ run: id, task, isAgain }) {
+      if (task === "refuse") throw new TaskRefused({ code: "invalid", message: "no such file" });
+      assert.equal(isAgain, false);
+      const run = node.journal.create({ id, kind: "test", input: task });
+      await lived((run) => performEffect(run, { ...READ, perform: () => Promise.resolve("found") }), {
+        journal: run,
+      });
+      const { node: holder } = await client.look(id, 0);
+      assert.equal(holder, "http://127.0.0.1:1");
+    },
+  });
+  const other = durableNode({ work: () => Promise.reject(new Error("it takes none")) });
+  const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, node.handler);
+  try {
+    await client.register(`http://127.0.0.1:${http.addr.port}`);
+    const run = crypto.randomUUID();
+    await client.perform(run, { text: "ä" });
+    const kept = await client.look(run, other.known(run));
+    assert.equal(kept.node, undefined, "nobody has it any more");
+    other.learn(run, kept.commits);
+    assert.deepEqual(other.journal.read(run), node.journal.read(run));
+    assert.equal(other.journal.read(run).steps[0]?.status, "finished");
+    assert.deepEqual(await client.look(run, other.known(run)), { commits: [] });
+    assert.ok((await client.rows()).some((row) => Reflect.get(Object(row), "id") === run));
+    await assert.rejects(client.perform(crypto.randomUUID(), "refuse"), (error) => {
+      assert.ok(error instanceof TaskRefused);
+      return assert.deepEqual(error.why, { code: "invalid", message: "no such file" }) ?? true;
+    });
+    const nowhere = restateClient({ admin: "http://127.0.0.1:1", ingress: "http://127.0.0.1:1" }, fetch);
+    await assert.rejects(nowhere.look(run, 0), /^Error: Restate at http:\/\/127\.0\.0\.1:1 does not answer/);
+  } finally {
+    await http.shutdown();
+  }
+}
+
+const READ = { key: "a", kind: "read", name: "a file", input: null, isIdempotent: true } as const;
 
 function onRestate(server: RestateServer): InPlace {
   return async (check, given = {}) => {
@@ -24,9 +68,11 @@ function onRestate(server: RestateServer): InPlace {
     let life: Life | undefined;
     const node = durableNode({
       ...given,
-      async work({ id, journal }) {
-        const run = journal.open(id);
-        for (const step of journal.read(id).steps) {
+      async work({ run: id }) {
+        const run = node.known(id) === 0
+          ? node.journal.create({ id, kind: "test", input: null })
+          : node.journal.open(id);
+        for (const step of node.journal.read(id).steps) {
           if (step.status === "finished" || step.idempotent) continue;
           const said = asked?.(step);
           if (said !== undefined) run.settle(step.key, said === "rerun" ? said : { outcome: said });
@@ -36,18 +82,14 @@ function onRestate(server: RestateServer): InPlace {
     });
     const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, node.handler);
     try {
-      await server.register(`http://127.0.0.1:${http.addr.port}`);
-      const run = node.journal.create({ kind: "test", input: null });
-      run.release("stopped");
-      let first: unknown = node.begun(run.id);
+      await server.client.register(`http://127.0.0.1:${http.addr.port}`);
+      const run = crypto.randomUUID();
       await check({
         most: 1,
         async life(work, look) {
           [engine, asked, life] = [work, look, undefined];
-          const answer = await server.call(`${RUN_SERVICE}/${run.id}/go`, first);
-          first = null;
-          if (life === undefined) throw new Error(`no life: ${answer}`);
-          return life;
+          await server.client.perform(run, null);
+          return life ?? assert.fail("no life");
         },
       });
     } finally {
@@ -72,15 +114,10 @@ async function killed(who: (typeof WHO)[number]): Promise<void> {
   const port = freePort();
   let node = await startNode(port, folder);
   try {
-    await server.register(`http://127.0.0.1:${port}`);
-    const door = durableNode({ work: () => Promise.reject(new Error("this node takes no runs")) });
-    const runs: string[] = [];
-    for (let n = 0; n < RUNS; n++) {
-      const run = door.journal.create({ kind: "test", input: null });
-      run.release("stopped");
-      await server.call(`${RUN_SERVICE}/${run.id}/go/send`, door.begun(run.id));
-      runs.push(run.id);
-    }
+    await server.client.register(`http://127.0.0.1:${port}`);
+    const runs = Array.from({ length: RUNS }, () => crypto.randomUUID());
+    for (const run of runs) server.client.perform(run, null).catch(() => undefined); // it is lost with Restate, and the run is not
+    await pause(50);
     const lines = async (run: string): Promise<readonly string[]> =>
       (await Deno.readTextFile(join(folder, run)).catch(() => "")).split("\n");
     let kills = 0;

@@ -1,0 +1,102 @@
+// What is asked of a Restate server: its ingress, which calls the runs, and its admin address.
+import { type Json, messageOf } from "../core/core.ts";
+import { type KeptCommits, RUN_SERVICE, TaskRefused } from "./run_service.ts";
+
+/** Where a Restate server is. */
+export interface RestateAddress {
+  /** `http://127.0.0.1:9070` */
+  readonly admin: string;
+  /** `http://127.0.0.1:8080` */
+  readonly ingress: string;
+}
+
+/** A Restate server, as nodes ask it. Everything fails with an {@linkcode Error} that names the address. */
+export interface RestateClient {
+  /** Registers the one address that all nodes stand behind. */
+  register(uri: string): Promise<void>;
+  /** Hands a task over, and settles when it is done. @throws {TaskRefused} as the node that took it says */
+  perform(run: string, task: Json): Promise<void>;
+  look(run: string, from: number): Promise<KeptCommits>;
+  /** The rows of all runs, as JSON. */
+  rows(): Promise<readonly Json[]>;
+  /** Why a run has no node that takes it; undefined where nothing is known. */
+  waitsFor(run: string): Promise<string | undefined>;
+  /** Ends what waits for a node, too. */
+  cancel(run: string): Promise<void>;
+}
+
+export function restateClient(
+  { admin, ingress }: RestateAddress,
+  fetch: typeof globalThis.fetch,
+): RestateClient {
+  const ask = async (url: string, body: Json, method = "POST"): Promise<string> => {
+    const headers = { "content-type": "application/json", accept: "application/json" };
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, {
+        method,
+        headers,
+        body: method === "POST" ? JSON.stringify(body) : undefined,
+      });
+      text = await response.text();
+    } catch (error) {
+      throw new Error(`Restate at ${new URL(url).origin} does not answer: ${messageOf(error)}`);
+    }
+    if (response.ok) return text;
+    throw new RestateProblem(`Restate at ${new URL(url).origin} answered ${response.status}: ${text}`, text);
+  };
+  const query = async (sql: string): Promise<readonly Readonly<Record<string, Json>>[]> =>
+    JSON.parse(await ask(`${admin}/query`, { query: sql })).rows;
+  const call = (run: string, handler: string, body: Json) =>
+    ask(`${ingress}/${RUN_SERVICE}/${encodeURIComponent(run)}/${handler}`, body);
+  const invocation = async (run: string): Promise<Readonly<Record<string, Json>> | undefined> =>
+    (await query(
+      `SELECT id, last_failure FROM sys_invocation WHERE target_service_name = '${RUN_SERVICE}' AND target_service_key = '${
+        run.replaceAll("'", "''")
+      }' AND target_handler_name = 'go' AND status <> 'completed' LIMIT 1`,
+    ))[0];
+
+  return {
+    register: async (uri) => void await ask(`${admin}/deployments`, { uri, force: true }),
+    async perform(run, task) {
+      try {
+        await call(run, "go", task);
+      } catch (error) {
+        const why = error instanceof RestateProblem ? whyRefused(error.body) : undefined;
+        throw why === undefined ? error : new TaskRefused(why, { cause: error });
+      }
+    },
+    look: async (run, from) => JSON.parse(await call(run, "look", from)),
+    async rows() {
+      const rows = await query(
+        `SELECT value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'row'`,
+      );
+      return rows.map(({ value_utf8 }) => JSON.parse(String(value_utf8)));
+    },
+    async waitsFor(run) {
+      const failure = (await invocation(run))?.last_failure;
+      return typeof failure === "string" ? failure : undefined;
+    },
+    async cancel(run) {
+      const id = (await invocation(run))?.id;
+      if (typeof id === "string") await ask(`${admin}/invocations/${id}/cancel`, null, "PATCH");
+    },
+  };
+}
+
+/** An answer that is no success. */
+class RestateProblem extends Error {
+  constructor(message: string, readonly body: string) {
+    super(message);
+  }
+}
+
+/** What a node has said when it refused the task: a message that is JSON. */
+function whyRefused(body: string): Json | undefined {
+  try {
+    return JSON.parse(JSON.parse(body).message);
+  } catch {
+    return undefined;
+  }
+}
