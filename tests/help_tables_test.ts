@@ -9,7 +9,7 @@ import { orrery, PROJECT_ROOT } from "./_run.ts";
 import { withFieldTables } from "./documentation/field_tables.ts";
 
 const TOPICS =
-  "calls documents conversations prompts gadgets permissions models runs http mcp library config testing exit-codes"
+  "calls documents conversations prompts gadgets permissions models runs http mcp scale library config testing exit-codes"
     .split(" ");
 
 Deno.test("every topic has its page with its fields as they are now, and no page is without a topic", async () => {

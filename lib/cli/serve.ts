@@ -1,4 +1,4 @@
-import { messageOf } from "../core/core.ts";
+import { messageOf, type Secrets } from "../core/core.ts";
 import { exitProcess, hostEnv } from "../host/process.ts";
 import { logsToStderr } from "../host/terminal/logs_to_stderr.ts";
 import { workingFolder } from "../host/paths.ts";
@@ -11,6 +11,7 @@ import type { OpenServer } from "../server/server.ts";
 import type { Kind } from "../service/kinds/kind.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
+import type { EngineSettings } from "../service/runs/durable.ts";
 import type { Service } from "../service/service.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { grantsOf } from "./flags/grants.ts";
@@ -40,6 +41,7 @@ export async function serve(
     ephemeral: flags.ephemeral,
     grants: grantsHere(flags),
     notice: (text) => tell(`warning: ${text}`),
+    engine: wanted.engine && await engineOf(wanted.engine, (text) => tell(`warning: ${text}`)),
     ...(token !== undefined && { secrets: [{ name: "the token of the server", value: token }] }),
   });
   const server = await listen(service, { ...wanted, tell });
@@ -61,6 +63,8 @@ interface Wanted {
   readonly names: readonly string[];
   /** Undefined: nobody needs one. */
   readonly token: string | undefined;
+  /** Undefined: this process keeps its runs itself. */
+  readonly engine: EngineSettings | undefined;
 }
 
 /** @throws {UsageError} that names each flag that is wrong */
@@ -90,7 +94,61 @@ async function wantedOf(flags: ServeFlags): Promise<Wanted> {
   ];
   const problems = rules.flatMap(([isWrong, problem]) => isWrong ? [problem] : []);
   if (problems.length > 0) throw new UsageError(problems, "serve");
-  return { folder: workingFolder(), port, host, names, token: isOpen ? undefined : given ?? randomName() };
+  return {
+    folder: workingFolder(),
+    port,
+    host,
+    names,
+    token: isOpen ? undefined : given ?? randomName(),
+    engine: flags.engine === undefined ? undefined : engineSettings(flags.engine),
+  };
+}
+
+const ENGINE_KEYS = ["restate", "ingress", "as", "listen", "node", "identity"] as const;
+
+/** `restate=URL,ingress=URL,…` @throws {UsageError} */
+function engineSettings(text: string): EngineSettings {
+  const wrong = (what: string) => new UsageError([`--engine ${text}: ${what}`], "serve");
+  const given: { [key in (typeof ENGINE_KEYS)[number]]?: string } = {};
+  for (const part of text.split(",")) {
+    const [name = "", ...value] = part.split("=");
+    const key = ENGINE_KEYS.find((each) => each === name);
+    if (key === undefined || value.length === 0) {
+      throw wrong(
+        `found ${JSON.stringify(part)}, expected NAME=VALUE with a NAME of ${ENGINE_KEYS.join(", ")}`,
+      );
+    }
+    given[key] = value.join("=");
+  }
+  const { restate, listen = "127.0.0.1:9080", identity } = given;
+  const urlOf = (key: (typeof ENGINE_KEYS)[number]): string | undefined => {
+    const url = given[key]?.replace(/\/+$/, "");
+    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+      throw wrong(`${key}: found ${JSON.stringify(url)}, expected a URL such as http://127.0.0.1:9070`);
+    }
+    return url;
+  };
+  if (restate === undefined) throw wrong("expected restate=URL, the admin address of Restate");
+  const [, host = "", port = ""] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
+  if (host === "") throw wrong(`listen: found ${JSON.stringify(listen)}, expected HOST:PORT`);
+  const admin = urlOf("restate") ?? "";
+  return {
+    admin,
+    ingress: urlOf("ingress") ?? `${new URL(admin).protocol}//${new URL(admin).hostname}:8080`,
+    as: urlOf("as"),
+    node: urlOf("node"),
+    host,
+    port: Number(port),
+    identity,
+  };
+}
+
+/** What gives runs to nodes; it and its package are loaded here alone. */
+async function engineOf(settings: EngineSettings, notice: (text: string) => void) {
+  const { durableRuns }: typeof import("../service/runs/durable.ts") = await import(
+    "../service/runs/durable.ts" as string
+  );
+  return ({ secrets }: { readonly secrets: Secrets }) => durableRuns(settings, { secrets, notice });
 }
 
 /** What is said here holds for every run; commands and gadgets are granted in orrery.yaml, where it can be seen. */

@@ -187,3 +187,8 @@ export interface StepError {
   readonly code?: string;
   readonly flag?: string;
 }
+
+/** It is told and not kept: what comes later has the whole. */
+export function isPassing({ type }: Pick<RunEvent, "type">): boolean {
+  return type === "text-delta" || type === "reasoning-delta" || type === "call-progress";
+}

@@ -1,6 +1,7 @@
 // What is asked of a Restate server: its ingress, which calls the runs, and its admin address.
-import { type Json, messageOf } from "../core/core.ts";
-import { type KeptCommits, RUN_SERVICE, TaskRefused } from "./run_service.ts";
+import { type Json, type JsonObject, messageOf } from "../core/core.ts";
+import type { SlotRow } from "../journal/store.ts";
+import { type KeptCommits, RUN_SERVICE, SLOT_SERVICE, TaskRefused } from "./run_service.ts";
 
 /** Where a Restate server is. */
 export interface RestateAddress {
@@ -17,10 +18,14 @@ export interface RestateClient {
   /** Hands a task over, and settles when it is done. @throws {TaskRefused} as the node that took it says */
   perform(run: string, task: Json): Promise<void>;
   look(run: string, from: number): Promise<KeptCommits>;
-  /** The rows of all runs, as JSON. */
-  rows(): Promise<readonly Json[]>;
+  /** The rows of all runs, and whether a node has them. */
+  rows(): Promise<readonly { readonly row: JsonObject; readonly isHeld: boolean }[]>;
+  /** The slots of a scope. */
+  slots(scope: string): Promise<readonly SlotRow[]>;
   /** Why a run has no node that takes it; undefined where nothing is known. */
   waitsFor(run: string): Promise<string | undefined>;
+  /** Nothing is kept of the run any more. */
+  forget(run: string): Promise<void>;
   /** Ends what waits for a node, too. */
   cancel(run: string): Promise<void>;
 }
@@ -70,14 +75,20 @@ export function restateClient(
     look: async (run, from) => JSON.parse(await call(run, "look", from)),
     async rows() {
       const rows = await query(
-        `SELECT value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'row'`,
+        `SELECT service_key, key, value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key IN ('row', 'node')`,
       );
-      return rows.map(({ value_utf8 }) => JSON.parse(String(value_utf8)));
+      const held = new Set(rows.flatMap(({ key, service_key }) => key === "node" ? [service_key] : []));
+      return rows.flatMap(({ key, service_key, value_utf8 }) =>
+        key === "row" ? [{ row: JSON.parse(String(value_utf8)), isHeld: held.has(service_key ?? null) }] : []
+      );
     },
+    slots: async (scope) =>
+      JSON.parse(await ask(`${ingress}/${SLOT_SERVICE}/${encodeURIComponent(scope)}/get`, null)),
     async waitsFor(run) {
       const failure = (await invocation(run))?.last_failure;
       return typeof failure === "string" ? failure : undefined;
     },
+    forget: async (run) => void await call(run, "forget", null),
     async cancel(run) {
       const id = (await invocation(run))?.id;
       if (typeof id === "string") await ask(`${admin}/invocations/${id}/cancel`, null, "PATCH");

@@ -2,10 +2,10 @@
 // journal Restate keeps, commit by commit, as what one `ctx.run` after the other has given; an invocation that is begun again, here or at another
 // node, has all of them first and goes on from there, as a run that is resumed. The engines know nothing of it.
 import * as restate from "@restatedev/restate-sdk/fetch";
-import type { Journal, Json } from "../core/core.ts";
+import { type Journal, type Json, type JsonObject, objectOrEmpty } from "../core/core.ts";
 import { journalOver } from "../journal/journal_over.ts";
 import { memoryStore } from "../journal/memory_journal.ts";
-import type { JournalOptions } from "../journal/store.ts";
+import type { JournalOptions, SlotRow } from "../journal/store.ts";
 import {
   type CommitQueue,
   commitQueue,
@@ -17,6 +17,9 @@ import {
 
 /** The version of the log and of the path through it: a run that an older one began is its to finish. */
 export const RUN_SERVICE = "OrreryRun_v1";
+
+/** Slots that outlive a conversation: an object for each scope. */
+export const SLOT_SERVICE = "OrrerySlots_v1";
 
 /** What is to be done with a run, by a node that Restate chooses. */
 export interface RunTask {
@@ -52,6 +55,9 @@ export interface DurableNodeOptions extends Pick<JournalOptions, "secrets" | "cl
 
 /** What is kept of a run, from a commit on. */
 export interface KeptCommits {
+  readonly from: number;
+  /** How many there are. */
+  readonly count: number;
   readonly commits: readonly Writes[];
   /** Of the node that has the run; absent where none has. */
   readonly node?: string;
@@ -61,10 +67,16 @@ export interface KeptCommits {
 export interface DurableNode {
   /** The runs that this node knows of, as far as it does. */
   readonly journal: Journal;
+  /** It does something with the run. */
+  has(run: string): boolean;
   /** How many commits of a run it knows. */
   known(run: string): number;
-  /** Takes in what others have committed, behind what is known. */
-  learn(run: string, commits: readonly Writes[]): void;
+  /** Takes in what others have committed, from a commit on; what is known already is passed over. */
+  learn(run: string, kept: KeptCommits): void;
+  /** The same of rows alone, for lists. */
+  learnRows(rows: readonly { readonly row: JsonObject; readonly isHeld: boolean }[]): void;
+  /** The slots of a scope, as all conversations have left them. */
+  learnSlots(rows: readonly SlotRow[]): void;
   /** Answers Restate. */
   readonly handler: (request: Request) => Promise<Response>;
 }
@@ -75,6 +87,8 @@ export function durableNode(
 ): DurableNode {
   const queues = new Map<string, CommitQueue>();
   const known = new Map<string, number>();
+  /** Runs that another process has begun to do what this one does now. */
+  const again = new Set<string>();
   /** Tasks that this process does. */
   const done = new Map<string, Promise<void>>();
   const store = memoryStore();
@@ -83,11 +97,22 @@ export function durableNode(
     whenKept: (run) => queues.get(run)?.whenKept(),
   });
   // Who owns a run is for Restate to say.
-  const journal = journalOver(logged, { ...options, isAlive: () => false });
+  const told = (run: string): number => again.has(run) ? MOST_PASSING : 0;
+  const journal = journalOver(logged, { ...options, told, isAlive: () => false });
 
-  function learn(run: string, commits: readonly Writes[]): void {
+  function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
+    if (queues.has(run)) return; // nobody knows more of it
+    const count = known.get(run) ?? 0;
+    if (kept < count) return relearn(run, []); // it was removed
+    for (const writes of commits.slice(count - from)) writeAgain(store, writes);
+    known.set(run, Math.max(count, from + commits.length));
+  }
+
+  /** In one go: whoever looks sees a whole run. */
+  function relearn(run: string, commits: readonly Writes[]): void {
+    store.commit(() => store.removeRun(run));
     for (const writes of commits) writeAgain(store, writes);
-    known.set(run, (known.get(run) ?? 0) + commits.length);
+    known.set(run, commits.length);
   }
 
   async function go(ctx: restate.ObjectContext, task: Json): Promise<void> {
@@ -95,35 +120,50 @@ export function durableNode(
     await done.get(run); // this process may have it still, and not know that it has lost it
     const before = await ctx.get<number>("commits") ?? 0;
     let row = await ctx.get<Json>("row");
-    store.commit(() => store.removeRun(run));
-    known.delete(run);
-    for (let n = 0; n < before; n++) learn(run, [await ctx.get<Writes>(`commit ${n}`) ?? []]);
+    /** What others have committed, and this process has to write again before it goes on. */
+    const past: Writes[] = [];
+    for (let n = 0; n < before; n++) past.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
     let queue: CommitQueue | undefined;
     let next = before;
     try {
       while (true) {
         const kept = await ctx.run(`commit ${next}`, async () => {
-          queue ??= begin({
-            run,
-            task,
-            isAgain: next > before,
-            signal: ctx.request().attemptCompletedSignal,
-          });
+          if (queue === undefined) {
+            relearn(run, past);
+            queue = begin({
+              run,
+              task,
+              isAgain: next > before,
+              signal: ctx.request().attemptCompletedSignal,
+            });
+          }
           const writes = await queue.next();
           return writes === undefined ? null : { writes, node: address };
         });
         if (kept === null) break;
-        if (queue === undefined) learn(run, [kept.writes]);
+        if (queue === undefined) past.push(kept.writes);
         else known.set(run, next + 1);
         ctx.set(`commit ${next}`, kept.writes);
         ctx.set("commits", ++next);
         ctx.set("row", row = rowBehind(row, kept.writes));
         ctx.set("node", kept.node);
+        for (const [scope, slots] of slotsIn(kept.writes)) {
+          await ctx.genericCall({
+            service: SLOT_SERVICE,
+            method: "put",
+            key: scope,
+            parameter: slots,
+            ...AS_JSON,
+          });
+        }
         queue?.kept();
       }
+      if (queue === undefined) relearn(run, past);
       ctx.clear("node");
+      forget(run, queue);
     } catch (error) {
       queue?.fail(error);
+      forget(run, queue);
       throw error instanceof TaskRefused ? new restate.TerminalError(error.message) : error;
     }
   }
@@ -133,12 +173,19 @@ export function durableNode(
     const count = await ctx.get<number>("commits") ?? 0;
     const commits: Writes[] = [];
     for (let n = from; n < count; n++) commits.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
-    return { commits, node: await ctx.get<string>("node") ?? undefined };
+    return { from, count, commits, node: await ctx.get<string>("node") ?? undefined };
+  }
+
+  /** Others know more of it from now on. */
+  function forget(run: string, queue: CommitQueue | undefined): void {
+    if (queues.get(run) === queue) queues.delete(run);
   }
 
   /** This process does the task. */
   function begin(task: RunTask): CommitQueue {
     const { run, signal } = task;
+    if (task.isAgain) again.add(run);
+    else again.delete(run);
     const queue = commitQueue();
     queues.set(run, queue);
     const lost = (): void => queue.fail(signal.reason);
@@ -147,30 +194,88 @@ export function durableNode(
       queue.fail(error instanceof TaskRefused ? new restate.TerminalError(error.message) : error);
     const working = work(task).then(queue.end, refused).finally(() => {
       signal.removeEventListener("abort", lost);
-      queues.delete(run);
       done.delete(run);
+      if (signal.aborted) forget(run, queue);
     });
     done.set(run, working);
     return queue;
   }
 
+  const slots = restate.object({
+    name: SLOT_SERVICE,
+    handlers: {
+      put(ctx: restate.ObjectContext, rows: readonly SlotRow[]): Promise<void> {
+        for (const row of rows) ctx.set(row.name, row);
+        return Promise.resolve();
+      },
+      get: restate.handlers.object.shared(
+        async (ctx: restate.ObjectSharedContext): Promise<readonly SlotRow[]> => {
+          const rows: SlotRow[] = [];
+          for (const name of await ctx.stateKeys()) {
+            const row = await ctx.get<SlotRow>(name);
+            if (row !== null) rows.push(row);
+          }
+          return rows;
+        },
+      ),
+    },
+  });
   const service = restate.object({
     name: RUN_SERVICE,
-    handlers: { go, look: restate.handlers.object.shared(look) },
-    options: { inactivityTimeout: DAY_MS, abortTimeout: DAY_MS },
+    handlers: {
+      go,
+      look: restate.handlers.object.shared(look),
+      forget(ctx: restate.ObjectContext): Promise<void> {
+        ctx.clearAll();
+        return Promise.resolve();
+      },
+    },
+    options: { inactivityTimeout: DAY_MS, abortTimeout: DAY_MS, retryPolicy: AGAIN },
   });
   return {
     journal,
+    has: (run) => queues.has(run),
     known: (run) => known.get(run) ?? 0,
     learn,
+    learnRows(rows) {
+      const kept = new Set(rows.map(({ row }) => row.id));
+      const gone = store.runs({}).filter(({ id }) => !kept.has(id) && !queues.has(id));
+      for (const { id } of gone) relearn(id, []);
+      const others = rows.filter(({ row: { id } }) => !queues.has(String(id)));
+      const now = Date.now();
+      writeAgain(
+        store,
+        others.map(({ row, isHeld }) => {
+          const lease = { ...objectOrEmpty(row.lease ?? null), host: "another node", seenAt: now };
+          return ["putRun", isHeld ? { ...row, lease } : row];
+        }),
+      );
+    },
+    learnSlots(rows) {
+      store.commit(() => rows.forEach((row) => store.conversations.putSlot(row)));
+    },
     handler: restate.createEndpointHandler({
-      services: [service],
+      services: [service, slots],
       bidirectional: true,
       ...(identity !== undefined && { identityKeys: [identity] }),
       logger: ({ level }, message) => level === "error" ? notice?.(String(message)) : undefined,
     }),
   };
 }
+
+const AS_JSON = { inputSerde: restate.serde.json, outputSerde: restate.serde.json } as const;
+
+/** The slots that a commit has written, by their scopes. */
+function slotsIn(writes: Writes): ReadonlyMap<string, readonly Json[]> {
+  const rows = writes.flatMap(([method, row]) => method === "putSlot" && row !== undefined ? [row] : []);
+  return Map.groupBy(rows, (row) => String(objectOrEmpty(row).scope));
+}
+
+/** Text that passes has numbers too: nobody tells as many pieces of it between two commits. */
+const MOST_PASSING = 1_000_000;
+
+/** For ever: a node that can take the run may come back. */
+const AGAIN = { initialInterval: 100, exponentiationFactor: 2, maxInterval: 5_000, maxAttempts: 1_000_000 };
 
 /** A model may think, and a person may be asked, as long as that. */
 const DAY_MS = 86_400_000;

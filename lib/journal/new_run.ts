@@ -69,6 +69,7 @@ export function journalSettings({ secrets, ...options }: JournalOptions): Journa
   return {
     owner: { host: "", pid: 0 },
     isAlive: () => undefined,
+    told: () => 0,
     every: () => () => undefined,
     now: Date.now,
     clock: systemClock,

@@ -4,6 +4,7 @@ import {
   type ConversationSave,
   DivergedError,
   firstDifference,
+  isPassing,
   type JournalStatus,
   type Json,
   type LogEntry,
@@ -26,9 +27,6 @@ import {
 import { noSuchStep } from "./find.ts";
 import type { RunConversation, RunMoment } from "./run_conversation.ts";
 import type { FileRow, JournalSettings, JournalStore, Lease, RunProgress, RunRow, StepRow } from "./store.ts";
-
-/** What is told and not kept: it is read while it happens. */
-const PASSING: ReadonlySet<RunEvent["type"]> = new Set(["text-delta", "reasoning-delta", "call-progress"]);
 
 /** Whoever reads events from a place on reads whole lists. */
 const MAX_LIST_EVENTS = 100;
@@ -84,7 +82,7 @@ export function openRun(options: OpenRunOptions): OpenRun {
   const { before } = conversation;
   let seen: { readonly seq: number; readonly at: number } = events.at(-1) ?? before ?? { seq: 0, at: 0 };
   const checkpoint = before?.checkpoint;
-  const lastSeq = seen.seq;
+  const lastSeq = seen.seq + settings.told(id);
   const lastAt = seen.at;
   const usage: Usage = before?.usage ?? { input: 0, output: 0 };
   let { isNew } = options;
@@ -139,7 +137,7 @@ export function openRun(options: OpenRunOptions): OpenRun {
     assertHeld();
     seen = event;
     conversation.tell(event);
-    if (!PASSING.has(event.type)) unwritten.push(mask(event));
+    if (!isPassing(event)) unwritten.push(mask(event));
   }
 
   function file(stored: StoredFile): void {
@@ -393,7 +391,7 @@ export function openRun(options: OpenRunOptions): OpenRun {
     messages,
     slots,
     settle,
-    whenKept: () => store.whenKept?.(id),
+    whenKept: store.whenKept && (() => store.whenKept?.(id)),
     release,
     sign,
   };

@@ -203,6 +203,8 @@ export interface JournalOptions {
   readonly isAlive?: (owner: RunOwner) => boolean | undefined;
   /** Calls `work` every `ms` until the function that it gives is called, without keeping the process alive. Default: commits alone are signs of life. */
   readonly every?: (ms: number, work: () => void) => () => void;
+  /** Numbers of events that another process may have told of a run and not kept: those that come now begin behind them. Default: none. */
+  readonly told?: (run: string) => number;
   /** ms since 1970. Default: the machine's. */
   readonly now?: () => number;
   /** For the times of steps. Default: the machine's. */

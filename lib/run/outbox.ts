@@ -1,7 +1,14 @@
 // Outcomes of one moment are one commit: what ends together, and what starts because of it, costs one wait for the disk. Until then
 // nothing of it is told to anybody.
 
-import type { Channel, RunEvent, RunEventBody, RunJournal, StepOutcome } from "../core/core.ts";
+import {
+  type Channel,
+  isPassing,
+  type RunEvent,
+  type RunEventBody,
+  type RunJournal,
+  type StepOutcome,
+} from "../core/core.ts";
 
 /** What has been read is kept so late: whoever goes on with the run before that reads it anew. */
 const READING_MS = 25;
@@ -41,6 +48,8 @@ export function createOutbox(events: Channel<RunEvent>, { journal, onError }: {
 
   function push(event: RunEvent, { isKept }: { readonly isKept: boolean }): void {
     if (isKept) tryJournal((journal) => journal.tell(event));
+    // Where another process may go on with the run, nobody hears of what that one would not know.
+    if (isKept && journal?.whenKept !== undefined && !isPassing(event)) soon("steps", 0);
     if (ended === "nothing" && !holdsLast && keeping === undefined) events.push(event);
     else waiting.push(event);
   }
@@ -48,10 +57,14 @@ export function createOutbox(events: Channel<RunEvent>, { journal, onError }: {
   function end(key: string, outcome: StepOutcome, { isRead }: { readonly isRead: boolean }): void {
     if (journal === undefined) return;
     tryJournal((journal) => journal.end(key, outcome));
-    if (ended === "steps" || (ended === "reads" && isRead)) return;
-    ended = isRead ? "reads" : "steps";
+    soon(isRead ? "reads" : "steps", isRead ? READING_MS : 0);
+  }
+
+  function soon(what: "reads" | "steps", ms: number): void {
+    if (ended === "steps" || ended === what) return;
+    ended = what;
     clearTimeout(timer);
-    timer = setTimeout(flush, isRead ? READING_MS : 0);
+    timer = setTimeout(flush, ms);
   }
 
   function beforeStep({ isRead }: { readonly isRead: boolean }): void {

@@ -4,6 +4,7 @@ import {
   messageOf,
   type RunQuery,
   type RunTrace,
+  type Secrets,
   systemClock,
   VERSION,
 } from "../core/core.ts";
@@ -15,8 +16,9 @@ import type { Kind } from "./kinds/kind.ts";
 import { KINDS } from "./kinds/kinds.ts";
 import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
+import type { DurableRuns } from "./runs/durable.ts";
 import type { HeldRun } from "./runs/held_run.ts";
-import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
+import { busyRun, heldTrace, inWords, listedState, noRun, runKind, tracedState } from "./runs/kept.ts";
 import { keptReader } from "./runs/history.ts";
 import { ABORT_MS, RunRegistry, within } from "./runs/registry.ts";
 import { type BegunRun, RunStage } from "./runs/stage.ts";
@@ -27,6 +29,7 @@ import {
   type RunState,
   type Service,
   ServiceError,
+  type StartRun,
 } from "./service.ts";
 import type { ReadyRun } from "./start/ready_run.ts";
 import { goOn, renewed } from "./start/resume.ts";
@@ -45,6 +48,8 @@ export interface OpenServiceOptions {
   readonly notice: (text: string) => void;
   /** What nobody is to see besides what the project and the environment have, such as the token of a server. */
   readonly secrets?: readonly FoundSecret[];
+  /** Keeps the runs beyond this process and gives them to any of several. Default: they are this process's, in the project's journal. */
+  readonly engine?: (about: { readonly secrets: Secrets }) => DurableRuns;
   /** Default: the machine's. */
   readonly clock?: Clock;
   /** What files and runs there are. Default: all of Orrery's. */
@@ -63,8 +68,14 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   const { root, secrets } = hold;
   for (const { name, value } of options.secrets ?? []) secrets.add(name, value);
   let journal: Journal; // in memory, for conversations, where nothing is kept
+  let engine: DurableRuns | undefined;
   try {
-    journal = ephemeral ? memoryJournal({ secrets }) : openJournal(root, { secrets });
+    engine = options.engine?.({ secrets });
+    journal = engine !== undefined
+      ? engine.journal
+      : ephemeral
+      ? memoryJournal({ secrets })
+      : openJournal(root, { secrets });
   } catch (error) {
     await hold[Symbol.asyncDispose]();
     throw error;
@@ -116,9 +127,10 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   /** Comes back when it is durable. */
   const begin = async (
     ready: ReadyRun,
-    { placed, traceparent }: Pick<BegunRun, "placed" | "traceparent">,
+    { placed, traceparent, id = newRunId(Date.now()) }: Pick<BegunRun, "placed" | "traceparent"> & {
+      readonly id?: string;
+    },
   ): Promise<RunHandle> => {
-    const id = newRunId(Date.now());
     const begun = { id, placed, traceparent };
     if (ephemeral) return stage.begin(ready, begun);
     await stage.keepGrants(id, placed.at.grants);
@@ -136,6 +148,7 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
     await registry.stop({ graceMs });
     const closed = hold[Symbol.asyncDispose]().catch((error) => notice(messageOf(error)));
     await within(ABORT_MS, closed, clock);
+    await engine?.close();
     journal[Symbol.dispose](); // last: until then it is read
   };
   const stop = (graceMs: number): Promise<void> => stopping ??= end(graceMs);
@@ -145,13 +158,23 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
     journal,
     secrets,
     isEphemeral: ephemeral,
+    learnSlots: engine?.learnSlots,
     turn: turnMaker(stage, ephemeral),
     assertGoing: () => registry.assertGoing(),
     find,
     read,
   });
 
-  return {
+  const start = (request: StartRun, id?: string): Promise<RunHandle> => {
+    const wish = { canAsk: request.canAsk ?? false, grants: () => grants };
+    return stage.accept(wish, async (placed, { catalog }) => {
+      const ready = await startRun(request, { ...placed.at, catalog, kinds });
+      registry.assertGoing();
+      return await begin(ready, { placed, traceparent: request.traceparent, id });
+    });
+  };
+
+  const service: Service = {
     version: VERSION,
     root,
     talks,
@@ -166,14 +189,7 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
       return registry.now;
     },
     watch: () => registry.watch(),
-    async start(request) {
-      const wish = { canAsk: request.canAsk ?? false, grants: () => grants };
-      return await stage.accept(wish, async (placed, { catalog }) => {
-        const ready = await startRun(request, { ...placed.at, catalog, kinds });
-        registry.assertGoing();
-        return await begin(ready, { placed, traceparent: request.traceparent });
-      });
-    },
+    start: (request) => start(request),
     find,
     idOf: async (beginning) => await Promise.resolve(stage.idOf(beginning)),
     run: async (id) => find(id)?.state ?? tracedState(await trace(id), kinds),
@@ -214,6 +230,22 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
     stop: ({ graceMs }) => stop(graceMs),
     [Symbol.asyncDispose]: () => stop(0),
   };
+  if (engine === undefined) return service;
+  return await engine.serve(service, {
+    stage,
+    start,
+    talks,
+    about: (request) =>
+      stage.accept({ canAsk: false, grants: () => grants }, async (placed, { catalog }) => {
+        const { start, shows: { results: _results, ...shows } } = await startRun(request, {
+          ...placed.at,
+          catalog,
+          kinds,
+        });
+        placed.leave();
+        return { kind: runKind(start.kind, kinds), file: start.file, shows };
+      }),
+  });
 }
 
 /** Another process may have done so by now: the journal knows better. */

@@ -178,7 +178,7 @@ export interface RunHandle {
   readonly ended: Promise<RunState>;
   cancel(reason?: string): void;
   /** False when it is not open, or open no more. @param options.by as the log names who answered */
-  answer(ask: string, answer: Answer, options: { readonly by: string }): boolean;
+  answer(ask: string, answer: Answer, options: { readonly by: string }): boolean | Promise<boolean>;
   /** What was said to one that is open no more, in words; undefined where that is not known here. */
   decided(ask: string): string | undefined;
 }

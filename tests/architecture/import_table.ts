@@ -40,6 +40,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   gadgets: ["core", "parse", "schema"], // parse: a fetched page is read as a collection's document is
   service: [
     "core",
+    "durable",
     "schema",
     "parse",
     "document",

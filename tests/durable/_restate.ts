@@ -5,14 +5,14 @@
  */
 
 import { join } from "node:path";
-import { type RestateAddress, type RestateClient, restateClient } from "../../lib/durable/restate_client.ts";
 import { pause } from "../_waiting.ts";
 
 const VERSION = "1.7.12";
 
 /** A server under way. */
 export interface RestateServer extends Disposable {
-  readonly client: RestateClient;
+  readonly admin: string;
+  readonly ingress: string;
   /** kill -9. */
   kill(): void;
   /** Goes on in the same folder, at the same ports. */
@@ -72,7 +72,7 @@ bind-address = "${ingress}"
   const address = { admin: `http://${admin}`, ingress: `http://${ingress}` };
   let child = start();
   const server: RestateServer = {
-    client: restateClient(address, fetch),
+    ...address,
     kill() {
       try {
         child.kill("SIGKILL");
@@ -94,7 +94,7 @@ bind-address = "${ingress}"
   return server;
 }
 
-async function ready({ ingress, admin }: RestateAddress): Promise<void> {
+async function ready({ ingress, admin }: Pick<RestateServer, "admin" | "ingress">): Promise<void> {
   for (let n = 0; n < 600; n++) {
     const answers = await Promise.all(
       [`${admin}/health`, `${ingress}/restate/health`].map((url) =>

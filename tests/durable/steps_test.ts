@@ -21,7 +21,8 @@ else {
     twoNodes(server));
 }
 
-async function twoNodes({ client }: RestateServer): Promise<void> {
+async function twoNodes(server: RestateServer): Promise<void> {
+  const client = restateClient(server, fetch);
   const node = durableNode({
     address: "http://127.0.0.1:1",
     async work({ run: id, task, isAgain }) {
@@ -43,11 +44,15 @@ async function twoNodes({ client }: RestateServer): Promise<void> {
     await client.perform(run, { text: "ä" });
     const kept = await client.look(run, other.known(run));
     assert.equal(kept.node, undefined, "nobody has it any more");
-    other.learn(run, kept.commits);
+    other.learn(run, kept);
     assert.deepEqual(other.journal.read(run), node.journal.read(run));
     assert.equal(other.journal.read(run).steps[0]?.status, "finished");
-    assert.deepEqual(await client.look(run, other.known(run)), { commits: [] });
-    assert.ok((await client.rows()).some((row) => Reflect.get(Object(row), "id") === run));
+    assert.deepEqual(await client.look(run, other.known(run)), {
+      from: kept.commits.length,
+      count: kept.commits.length,
+      commits: [],
+    });
+    assert.ok((await client.rows()).some(({ row, isHeld }) => row.id === run && !isHeld));
     await assert.rejects(client.perform(crypto.randomUUID(), "refuse"), (error) => {
       assert.ok(error instanceof TaskRefused);
       return assert.deepEqual(error.why, { code: "invalid", message: "no such file" }) ?? true;
@@ -82,13 +87,13 @@ function onRestate(server: RestateServer): InPlace {
     });
     const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, node.handler);
     try {
-      await server.client.register(`http://127.0.0.1:${http.addr.port}`);
+      await restateClient(server, fetch).register(`http://127.0.0.1:${http.addr.port}`);
       const run = crypto.randomUUID();
       await check({
         most: 1,
         async life(work, look) {
           [engine, asked, life] = [work, look, undefined];
-          await server.client.perform(run, null);
+          await restateClient(server, fetch).perform(run, null);
           return life ?? assert.fail("no life");
         },
       });
@@ -114,9 +119,9 @@ async function killed(who: (typeof WHO)[number]): Promise<void> {
   const port = freePort();
   let node = await startNode(port, folder);
   try {
-    await server.client.register(`http://127.0.0.1:${port}`);
+    await restateClient(server, fetch).register(`http://127.0.0.1:${port}`);
     const runs = Array.from({ length: RUNS }, () => crypto.randomUUID());
-    for (const run of runs) server.client.perform(run, null).catch(() => undefined); // it is lost with Restate, and the run is not
+    for (const run of runs) restateClient(server, fetch).perform(run, null).catch(() => undefined); // it is lost with Restate, and the run is not
     await pause(50);
     const lines = async (run: string): Promise<readonly string[]> =>
       (await Deno.readTextFile(join(folder, run)).catch(() => "")).split("\n");

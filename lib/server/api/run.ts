@@ -19,9 +19,11 @@ import {
 
 /** A run that is under way here. @throws {ServiceError} */
 async function underWay(service: Service, id: string): Promise<RunHandle> {
-  const run = service.find(id);
-  if (run?.status === "running") return run;
-  const { status } = run ?? await service.run(id);
+  const here = service.find(id);
+  if (here?.status === "running") return here;
+  const { status } = here ?? await service.run(id);
+  const found = service.find(id); // of another node, once it was asked for
+  if (found?.status === "running") return found;
   if (status === "running") {
     throw new ServiceError(
       `Run ${id} belongs to another process of this machine, or is only just going on here: expected one of this server`,
@@ -143,7 +145,7 @@ export const runRoutes = [
         const decided = service.find(params.id)?.decided(ask);
         if (decided !== undefined) throw notOpen(params.id, ask, decided);
         const run = await underWay(service, params.id);
-        if (!run.answer(ask, answer, { by: "http" })) throw notTaken(run, ask);
+        if (!await run.answer(ask, answer, { by: "http" })) throw notTaken(run, ask);
         return json({ asks: run.state.asks });
       },
     },

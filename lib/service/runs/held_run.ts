@@ -106,8 +106,13 @@ export class HeldRun implements RunHandle {
     return this.asked.get(ask);
   }
 
-  answer(ask: string, answer: Answer, { by }: { readonly by: string }): boolean {
+  answer(ask: string, answer: Answer, { by }: { readonly by: string }): boolean | Promise<boolean> {
     return this.#options.asks?.answer(ask, { answer, by }) ?? false;
+  }
+
+  /** Its end was told. */
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
   }
 
   get isOver(): boolean {

@@ -44,6 +44,8 @@ export interface TalkPlace
   /** The file of its agent, relative to the root. */
   readonly file: string;
   readonly at: StartPlace;
+  /** Makes known here what conversations of this scope have left in it. Default: the journal knows. */
+  readonly learnSlots?: (scope: ConversationInput["scope"]) => Promise<void>;
 }
 
 /** Opens a conversation for a turn. @param inputOf what it is made of, once its agent is known @throws {ProblemsError} with everything that is wrong or missing, {ServiceError} `gone`, `not-found` */
@@ -53,6 +55,7 @@ export async function openTalk(
 ): Promise<ConversationSession> {
   const agent = await readAgent(file, { root: at.project.root, isNew: talk.isNew });
   const input = await inputOf(agent);
+  await talk.learnSlots?.(input.scope);
   try {
     const session = await openSession({ ...talk, ...at, agent, input, store: () => ({ journal, secrets }) });
     if ("problems" in session) throw agentError(session.problems);

@@ -37,6 +37,8 @@ import { conversationJson, talkState } from "./state.ts";
 export interface OpenedTalks extends Talks {
   /** Finishes a turn that was interrupted, or tries one again that failed. @throws {ServiceError} `unverified`, `invalid` for a budget, and as `TalkHandle.retry` */
   resume(id: string, wishes: ResumeWishes): Promise<RunHandle>;
+  /** As `begin`, under an id that was given away. */
+  beginAs(id: string, wish: BeginTalk): Promise<RunHandle>;
   /** It is not there any more: whoever waits for its next turn waits no longer. */
   removed(id: string): void;
 }
@@ -64,8 +66,12 @@ class ProjectTalks implements OpenedTalks {
   }
 
   async begin(wish: BeginTalk): Promise<{ readonly talk: TalkHandle; readonly turn: RunHandle }> {
-    const { root } = this.#host;
     const id = newRunId(Date.now());
+    return { talk: this.#handle(id), turn: await this.beginAs(id, wish) };
+  }
+
+  async beginAs(id: string, wish: BeginTalk): Promise<RunHandle> {
+    const { root } = this.#host;
     const turn = await this.#turn({
       id,
       file: agentPath(wish, root),
@@ -76,7 +82,7 @@ class ProjectTalks implements OpenedTalks {
       make: (session, signal) => begun(session, (live) => live.start(wish.message), signal),
     });
     this.#noteEphemeral(id);
-    return { talk: this.#handle(id), turn };
+    return turn;
   }
 
   async open(id: string): Promise<TalkHandle> {
@@ -158,10 +164,10 @@ class ProjectTalks implements OpenedTalks {
     readonly make: Make;
   }): Promise<RunHandle> {
     const host = this.#host;
-    const { journal, secrets, isEphemeral } = host;
+    const { journal, secrets, isEphemeral, learnSlots } = host;
     try {
       const handle = await host.turn({ id, file, canAsk }, async (at, drain) => {
-        const session = await open({ id, file, at, journal, secrets, isEphemeral, drain });
+        const session = await open({ id, file, at, journal, secrets, isEphemeral, drain, learnSlots });
         host.assertGoing();
         const events = await make(session, signalAt(at));
         return { events: this.#untilOver(events, session), before: session.before, startedAt };
@@ -354,6 +360,7 @@ export interface TalkHost {
   readonly journal: Journal;
   /** What that journal masks. */
   readonly secrets: Secrets;
+  readonly learnSlots?: TalkPlace["learnSlots"];
   /** Nothing outlives this process. */
   readonly isEphemeral: boolean;
   /** Takes a place among the runs of this process, for one turn. @throws {ServiceError} `busy`, `limit`, `stopping`, and what `begin` throws */

@@ -1,0 +1,505 @@
+// The runs of several nodes. Whoever is asked for a run hands it to Restate, which gives it to one of the nodes, and follows it there: so any
+// node can be asked about each.
+import {
+  isPassing,
+  isRecord,
+  type Journal,
+  type Json,
+  messageOf,
+  ProblemsError,
+  type Secrets,
+  SourceError,
+  toJson,
+  type Words,
+} from "../../core/core.ts";
+import { scopeOf } from "../../conversation/slots.ts";
+import { type RestateAddress, restateClient } from "../../durable/restate_client.ts";
+import { durableNode, type RunTask, TaskRefused } from "../../durable/run_service.ts";
+import { hostModelFetch } from "../../host/http/model_fetch.ts";
+import { type HttpServer, serveHttp } from "../../host/http/serve.ts";
+import { scopeText } from "../../journal/run_conversation.ts";
+import { newRunId } from "../../journal/new_run.ts";
+import { goOn } from "../start/resume.ts";
+import { type ConversationInput, conversationInput } from "../talks/agent.ts";
+import type { OpenedTalks } from "../talks/talks.ts";
+import { type Answered, Asks } from "./asks.ts";
+import { HeldRun } from "./held_run.ts";
+import { busyRun } from "./kept.ts";
+import type { RunRegistry } from "./registry.ts";
+import type { RunStage, RunStageOptions } from "./stage.ts";
+import {
+  type BeginTalk,
+  type Frame,
+  type OpenAsk,
+  type ResumeWishes,
+  type RunHandle,
+  type RunShows,
+  type Service,
+  ServiceError,
+  type ServiceErrorCode,
+  type StartRun,
+  type TalkHandle,
+} from "../service.ts";
+
+/** Which Restate keeps the runs, and how this node is reached. */
+export interface EngineSettings extends RestateAddress {
+  /** The one address that all nodes stand behind, to be registered. Default: that of this node. */
+  readonly as?: string;
+  /** Where this node listens for Restate and the other nodes. */
+  readonly host: string;
+  readonly port: number;
+  /** Where the others reach it. Default: where it listens. */
+  readonly node?: string;
+  /** `publickeyv1_…` of Restate. */
+  readonly identity?: string;
+}
+
+/** What is done with a run. */
+export type DurableTask =
+  | { readonly do: "start"; readonly request: StartRun }
+  | { readonly do: "resume"; readonly wishes: ResumeWishes }
+  | { readonly do: "begin"; readonly wish: BeginTalk }
+  | { readonly do: "say"; readonly words: Words };
+
+/** What a run is known by before its first event. */
+export interface AboutRun {
+  readonly kind: string;
+  readonly file?: string;
+  readonly shows?: RunShows;
+}
+
+/** Runs that Restate gives to nodes. */
+export interface DurableRuns {
+  /** What this node knows of them. */
+  readonly journal: Journal;
+  /** Takes runs from now on; gives the service that hands over what is wished of it. */
+  serve(service: Service, parts: NodeParts): Promise<Service>;
+  /** Makes known here what conversations have left in their slots. */
+  learnSlots(scope: ConversationInput["scope"]): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface RunEngine {
+  /** Takes runs from now on. @param perform does a task here, or goes on with it */
+  open(
+    around: Pick<RunStageOptions, "registry" | "drain">,
+    perform: (run: string, task: DurableTask, isAgain: boolean) => Promise<RunHandle>,
+  ): Promise<void>;
+  /** Comes back when a node has it. @throws {ServiceError} as that node says */
+  hand(run: string, task: DurableTask, about: AboutRun): Promise<RunHandle>;
+  /** What is known here of a run is what is kept; where another node has it, it is followed. */
+  learn(run: string): Promise<void>;
+  /** It is removed everywhere. */
+  forget(run: string): Promise<void>;
+  /** The same of the list of all. */
+  learnAll(): Promise<void>;
+  learnSlots(scope: ConversationInput["scope"]): Promise<void>;
+}
+
+/** How often is looked where a run is, ms. */
+const LOOK_MS = 25;
+/** So long a run may be without a node before that is told, ms. */
+const TAKER_MS = 60_000;
+
+export function durableRuns(
+  settings: EngineSettings,
+  { secrets, notice }: { readonly secrets: Secrets; readonly notice: (text: string) => void },
+): DurableRuns {
+  const fetch = hostModelFetch({ check: () => undefined }); // the user has named all that is asked
+  const restate = restateClient(settings, fetch);
+  let perform: Parameters<RunEngine["open"]>[1];
+  let registry: RunRegistry;
+  let isEnding = (): boolean => false;
+  const server: HttpServer = serveHttp({ host: settings.host, port: settings.port, fetch: answer });
+  const address = settings.node ?? `http://${settings.host}:${server.port}`;
+  const node = durableNode({ secrets, notice, address, identity: settings.identity, work });
+
+  async function work({ run, task, isAgain, signal }: RunTask): Promise<void> {
+    try {
+      const held = await perform(run, task as unknown as DurableTask, isAgain);
+      signal.addEventListener("abort", () => held.cancel("another node has it now"), { once: true });
+      const { status } = await held.ended;
+      if (status === "stopped" && isEnding()) {
+        throw new Error("this node is about to end, so another one goes on");
+      }
+    } catch (error) {
+      if (error instanceof ProblemsError || error instanceof SourceError) {
+        throw new TaskRefused({ code: "invalid", message: error.message });
+      }
+      if (!(error instanceof ServiceError) || !LASTING.has(error.code)) throw error;
+      const { code, message, details } = error;
+      throw new TaskRefused({ code, message, details: toJson(details) });
+    }
+  }
+
+  /** Restate, and the other nodes. */
+  async function answer(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const [, what, run = ""] = /^\/orrery\/(\w+)\/([^/]+)$/.exec(pathname) ?? [];
+    if (what === undefined) return await node.handler(request);
+    const held = registry.find(run);
+    if (held === undefined) return new Response(null, { status: 404 });
+    if (what === "frames") {
+      const reader = held.read({ after: Number(searchParams.get("after")) });
+      return new Response(lines(reader), { headers: { "content-type": "application/jsonl" } });
+    }
+    const said: unknown = await request.json();
+    if (!isRecord(said)) return new Response(null, { status: 400 });
+    if (what === "cancel") held.cancel(String(said.reason));
+    else {
+      const isTaken = await held.answer(String(said.ask), said.answer as Answered["answer"], {
+        by: String(said.by),
+      });
+      if (!isTaken) return new Response(null, { status: 409 });
+    }
+    return new Response("{}");
+  }
+
+  async function learn(run: string): Promise<void> {
+    if (node.has(run)) return;
+    const kept = await restate.look(run, node.known(run));
+    node.learn(run, kept);
+    if (kept.count === 0) return registry.remove(run);
+    const isFollowed = registry.find(run)?.isOver === false;
+    if (isFollowed || kept.node === undefined || kept.node === address) return;
+    const { kind, file, startedAt } = node.journal.conversation(run, { last: 0 }).summary;
+    follow(run, { kind, file }, startedAt);
+  }
+
+  async function hand(run: string, task: DurableTask, about: AboutRun): Promise<RunHandle> {
+    let outcome: { readonly error?: unknown } | undefined;
+    const before = node.known(run);
+    restate.perform(run, task as unknown as Json).then(() => outcome = {}, (error) => outcome = { error });
+    for (const until = performance.now() + TAKER_MS;;) {
+      const held = registry.find(run);
+      if (held?.isOver === false) return held;
+      if (outcome?.error instanceof TaskRefused) throw refused(outcome.error.why);
+      const kept = await restate.look(run, before);
+      if (kept.node === address || outcome !== undefined && registry.find(run) !== undefined) {
+        const own = registry.find(run);
+        if (own !== undefined) return own;
+      } else if (kept.node !== undefined || outcome !== undefined && kept.commits.length > 0) {
+        node.learn(run, kept);
+        return follow(run, about);
+      } else if (outcome?.error !== undefined && !(outcome.error instanceof TaskRefused)) throw outcome.error;
+      if (performance.now() > until) {
+        const why = await restate.waitsFor(run);
+        throw new ServiceError(`no node takes run ${run}${why === undefined ? "" : `: ${why}`}`, {
+          code: "limit",
+        });
+      }
+      await pause(LOOK_MS);
+    }
+  }
+
+  /** A run of another node, as if it were of this one. */
+  function follow(run: string, about: AboutRun, startedAt = Date.now()): HeldRun {
+    const stop = new AbortController();
+    const asks = new RemoteAsks((ask, { answer, by }) =>
+      post(run, "answer", { ask, answer: toJson(answer), by })
+    );
+    const held = new HeldRun({
+      ...about,
+      id: run,
+      startedAt,
+      asks,
+      stop,
+      onAsks: () => registry.changed(),
+      earlier: (after) => node.journal.events(run, { after, limit: 500, maxBytes: 65_536 }),
+      keptSteps: () => node.journal.conversation(run, { last: 0 }).summary.steps,
+    });
+    stop.signal.addEventListener("abort", () => {
+      post(run, "cancel", { reason: messageOf(stop.signal.reason) }).catch((error) =>
+        notice(messageOf(error))
+      );
+    });
+    registry.add(held);
+    void feed(held, asks).catch((error) => messageOf(error)).then((error) => {
+      const status = node.journal.conversation(run, { last: 0 }).summary.status;
+      held.end({ error, keptAs: status === "held" || status === "stopped" ? status : undefined });
+      registry.ended(held);
+    });
+    return held;
+  }
+
+  /** Until the run is over, whichever node has it; what is kept is told once. */
+  async function feed(held: HeldRun, asks: RemoteAsks): Promise<undefined> {
+    let seen = 0;
+    const take = (frame: Frame): void => {
+      if ("ask" in frame) asks.opened(frame.ask);
+      else if ("answered" in frame) asks.closed(frame.answered);
+      else if ("event" in frame && frame.event.seq > seen) {
+        if (!isPassing(frame.event)) seen = frame.event.seq;
+        held.push(frame.event);
+      }
+    };
+    while (true) {
+      const kept = await restate.look(held.id, node.known(held.id));
+      node.learn(held.id, kept);
+      if (kept.node === undefined) {
+        for (let events = node.journal.events(held.id, { after: seen }); events.length > 0;) {
+          for (const event of events) take({ event });
+          events = node.journal.events(held.id, { after: seen });
+        }
+        if (held.hasEnded || node.journal.conversation(held.id, { last: 0 }).summary.status !== "running") {
+          return;
+        }
+      } else {
+        try {
+          await frames(`${kept.node}/orrery/frames/${held.id}?after=${seen}`, take);
+        } catch { /* another node will have it */ }
+      }
+      await pause(LOOK_MS);
+    }
+  }
+
+  async function frames(url: string, take: (frame: Frame) => void): Promise<void> {
+    const response = await fetch(url);
+    if (!response.ok || response.body === null) return void await response.body?.cancel();
+    let rest = "";
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+      const whole = (rest + text).split("\n");
+      rest = whole.pop() ?? "";
+      for (const line of whole) take(JSON.parse(line));
+    }
+  }
+
+  async function post(run: string, what: string, body: Json): Promise<boolean> {
+    const { node: holder } = await restate.look(run, Infinity);
+    if (holder === undefined) {
+      if (what === "cancel") await restate.cancel(run);
+      return what === "cancel";
+    }
+    const response = await fetch(`${holder}/orrery/${what}/${run}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  }
+
+  const engine: RunEngine = {
+    async open({ registry: runs, drain }, work) {
+      registry = runs;
+      perform = work;
+      isEnding = () => drain.aborted;
+      await restate.register(settings.as ?? address);
+    },
+    hand,
+    learn,
+    forget: restate.forget,
+    async learnAll() {
+      node.learnRows(await restate.rows());
+    },
+    async learnSlots(scope) {
+      await Promise.all(SCOPES.map(async (destination) => {
+        const text = scopeText(scopeOf(destination, scope), (value) => secrets.maskJson(value));
+        node.learnSlots(await restate.slots(text));
+      }));
+    },
+  };
+  return {
+    journal: node.journal,
+    serve: (service, parts) => durableService(service, engine, parts),
+    learnSlots: engine.learnSlots,
+    close: () => server.close({ graceMs: 1_000 }),
+  };
+}
+
+const SCOPES = ["session", "module", "global"] as const;
+
+/** What every node would say. */
+const LASTING: ReadonlySet<ServiceErrorCode> = new Set(
+  ["not-found", "busy", "ended", "outside", "unverified", "changed", "invalid", "gone"] as const,
+);
+
+function refused(why: Json): Error {
+  const { code, message, details } = Object(why);
+  return new ServiceError(String(message), { code, details });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function lines(reader: ReturnType<HeldRun["read"]>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const frames = await reader.next({ maxBytes: 65_536 });
+      if (frames === undefined) return controller.close();
+      controller.enqueue(encoder.encode(frames.map((frame) => `${JSON.stringify(frame)}\n`).join("")));
+    },
+    cancel: () => reader.leave(),
+  });
+}
+
+/** The questions of a run that another node has. */
+class RemoteAsks extends Asks {
+  readonly #answer: (ask: string, answered: Answered) => Promise<boolean>;
+  readonly #asked = new Map<string, OpenAsk>();
+  #changed = (): void => {};
+
+  constructor(answer: (ask: string, answered: Answered) => Promise<boolean>) {
+    super();
+    this.#answer = answer;
+  }
+
+  override set onChange(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  override get open(): readonly OpenAsk[] {
+    return [...this.#asked.values()];
+  }
+
+  opened(ask: OpenAsk): void {
+    this.#asked.set(ask.ask, ask);
+    this.#changed();
+  }
+
+  closed(ask: string): void {
+    if (this.#asked.delete(ask)) this.#changed();
+  }
+
+  override answer(ask: string, answered: Answered): Promise<boolean> {
+    return this.#answer(ask, answered);
+  }
+}
+
+/** What the service of this node does by itself. */
+export interface NodeParts {
+  readonly stage: RunStage;
+  readonly talks: OpenedTalks;
+  /** Begins a run here, under this id. */
+  start(request: StartRun, id: string): Promise<RunHandle>;
+  /** Looks at all that is wished, and begins nothing. */
+  about(request: StartRun): Promise<AboutRun>;
+}
+
+/** The service of a node: what is wished is handed over, and what is asked is learned first. */
+async function durableService(
+  service: Service,
+  engine: RunEngine,
+  { stage, talks, start, about }: NodeParts,
+): Promise<Service> {
+  const isTalk = (run: string): boolean => stage.summary(run).kind === "conversation";
+  await engine.open(stage.options, async (run, task, isAgain) => {
+    switch (task.do) {
+      case "start":
+        return isAgain
+          ? await goOn(run, { canAsk: task.request.canAsk }, stage)
+          : await start(task.request, run);
+      case "resume": {
+        const wishes = isAgain ? { canAsk: task.wishes.canAsk } : task.wishes;
+        return isTalk(run) ? await talks.resume(run, wishes) : await goOn(run, wishes, stage);
+      }
+      case "begin":
+        return isAgain ? await talks.resume(run, {}) : await talks.beginAs(run, task.wish);
+      case "say": {
+        const isBegun = isAgain && stage.options.journal.conversation(run, { last: 0 }).isOpen;
+        return isBegun ? await talks.resume(run, {}) : await (await talks.open(run)).say(task.words);
+      }
+      default:
+        return task satisfies never;
+    }
+  });
+
+  /** @throws {ServiceError} `busy` */
+  const assertFree = async (run: string): Promise<void> => {
+    await engine.learn(run);
+    if (service.find(run)?.status === "running") throw busyRun(run);
+  };
+  const next = async (run: string, task: DurableTask): Promise<RunHandle> => {
+    await assertFree(run);
+    const { kind, file } = stage.summary(run);
+    return await engine.hand(run, task, { kind, file });
+  };
+  const durableTalk = (talk: TalkHandle): TalkHandle => ({
+    ...talk,
+    async state(range) {
+      await engine.learn(talk.id);
+      const { run } = stage.options.journal.conversation(talk.id, { last: 0 });
+      await engine.learnSlots(conversationInput(run.input).scope);
+      return await talk.state(range);
+    },
+    say: (words) => next(talk.id, { do: "say", words }),
+    retry: () => next(talk.id, { do: "resume", wishes: {} }),
+    back: () =>
+      Promise.reject(
+        new ServiceError(
+          "Turns are not taken back where several nodes share the conversations: begin another one",
+          {
+            code: "invalid",
+          },
+        ),
+      ),
+  });
+  const known = <Value>(look: (id: string) => Promise<Value>) => async (id: string): Promise<Value> => {
+    await engine.learn(id);
+    return await look(id);
+  };
+  const durable: Service = {
+    ...service,
+    get active() {
+      return service.active;
+    },
+    get limit() {
+      return service.limit;
+    },
+    get now() {
+      return service.now;
+    },
+    async start(request) {
+      const whole = request.kind !== "calls" || typeof request.text === "string"
+        ? request
+        : { ...request, text: (await Array.fromAsync(request.text)).join("") };
+      return await engine.hand(newRunId(Date.now()), { do: "start", request: whole }, await about(whole));
+    },
+    async idOf(beginning) {
+      await engine.learnAll();
+      const ids = stage.options.journal.list().flatMap(({ id }) => id.startsWith(beginning) ? [id] : []);
+      await Promise.all((ids.includes(beginning) || ids.length === 0 ? [beginning] : ids).map(engine.learn));
+      return await service.idOf(beginning);
+    },
+    run: known((id) => service.run(id)),
+    status: known((id) => service.status(id)),
+    trace: known((id) => service.trace(id)),
+    async runs(query) {
+      await engine.learnAll();
+      return await service.runs(query);
+    },
+    async read(id, options) {
+      await engine.learn(id);
+      return await service.read(id, options);
+    },
+    async remove(id) {
+      await assertFree(id);
+      await service.remove(id);
+      await engine.forget(id);
+    },
+    resume: (id, wishes) => next(id, { do: "resume", wishes }),
+    talks: {
+      async begin(wish) {
+        const id = newRunId(Date.now());
+        const turn = await engine.hand(id, { do: "begin", wish }, { kind: "conversation", file: wish.agent });
+        return { talk: durableTalk(await talks.open(id)), turn };
+      },
+      async open(id) {
+        await engine.learn(id);
+        return durableTalk(await talks.open(id));
+      },
+      async list(options) {
+        await engine.learnAll();
+        const found = stage.options.journal.list({
+          kind: "conversation",
+          limit: options?.limit,
+          file: options?.agent,
+        });
+        await Promise.all(found.map(({ id }) => engine.learn(id)));
+        return await talks.list(options);
+      },
+    },
+  };
+  return durable;
+}

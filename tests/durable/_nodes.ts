@@ -1,0 +1,148 @@
+/**
+ * Nodes on one Restate server: each is `orrery serve --engine` in a process of its own, and all stand behind one address.
+ *
+ * @module
+ */
+
+import { join } from "node:path";
+import { testProject } from "../_project.ts";
+import { PROJECT_ROOT } from "../_run.ts";
+import { freePort, type RestateServer, restateServer } from "./_restate.ts";
+
+/** A node. */
+export interface Node {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string;
+  readonly process: Deno.ChildProcess;
+  /** kill -9, and begins again at the same ports. */
+  killAndRestart(): Promise<void>;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+}
+
+/** An answer. */
+export interface Answer {
+  readonly status: number;
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+}
+
+/** Nodes, and what they stand on. */
+export interface Cluster extends AsyncDisposable {
+  readonly nodes: readonly Node[];
+  readonly restate: RestateServer;
+  readonly folder: string;
+}
+
+/** Starts them in a project of these files. */
+export async function cluster(files: Readonly<Record<string, string>>, { size = 2 } = {}): Promise<Cluster> {
+  const project = await testProject(files);
+  const restate = await restateServer();
+  const balancer = balanced(Array.from({ length: size }, freePort));
+  const nodes: Node[] = [];
+  for (const port of balancer.ports) {
+    const engine =
+      `restate=${restate.admin},ingress=${restate.ingress},as=${balancer.url},listen=127.0.0.1:${port}`;
+    nodes.push(await startNode(engine, project));
+  }
+  return {
+    nodes,
+    restate,
+    folder: project.folder,
+    async [Symbol.asyncDispose]() {
+      balancer.close();
+      for (const { process } of nodes) {
+        try {
+          process.kill("SIGKILL");
+        } catch { /* it has ended */ }
+      }
+      await Promise.all(nodes.map(({ process }) => process.status));
+      restate[Symbol.dispose]();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function startNode(
+  engine: string,
+  { folder, env }: Awaited<ReturnType<typeof testProject>>,
+): Promise<Node> {
+  const start = async () => {
+    const process = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "-A",
+        "--no-check",
+        join(PROJECT_ROOT, "main.ts"),
+        "serve",
+        "--port",
+        "0",
+        "--no-token",
+        "--trust-project",
+        "--quiet",
+        "--allow-write=out",
+        `--engine=${engine}`,
+      ],
+      cwd: folder,
+      env,
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    const reader = process.stdout.getReader();
+    const { value } = await reader.read();
+    reader.releaseLock();
+    await process.stdout.cancel();
+    return { process, origin: new TextDecoder().decode(value).trim() };
+  };
+  let now = await start();
+  const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
+    const response = await fetch(now.origin + path, { ...init, signal: AbortSignal.timeout(30_000) });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  return {
+    get origin() {
+      return now.origin;
+    },
+    get process() {
+      return now.process;
+    },
+    async killAndRestart() {
+      try {
+        now.process.kill("SIGKILL");
+      } catch { /* it has ended */ }
+      await now.process.status;
+      now = await start();
+    },
+    get: (path) => ask(path),
+    post: (path, body = {}) =>
+      ask(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+/** One address for many ports; one that does not answer is passed over. */
+function balanced(ports: readonly number[]) {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let turn = 0;
+  const pass = async (client: Deno.TcpConn): Promise<void> => {
+    for (let tries = 0; tries < ports.length; tries++) {
+      const port = ports[turn++ % ports.length] ?? 0;
+      const server = await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => undefined);
+      if (server === undefined) continue;
+      await Promise.allSettled([
+        client.readable.pipeTo(server.writable),
+        server.readable.pipeTo(client.writable),
+      ]);
+      return;
+    }
+    client.close();
+  };
+  (async () => {
+    for await (const client of listener) pass(client).catch(() => undefined);
+  })();
+  return { ports, url: `http://127.0.0.1:${listener.addr.port}`, close: () => listener.close() };
+}

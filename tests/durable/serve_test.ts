@@ -1,0 +1,166 @@
+// Two nodes on one Restate server, as whoever asks them sees it: each run of any kind at either node, over a kill -9 of the one that has it.
+import assert from "node:assert/strict";
+import type { RunEvent } from "../../mod.ts";
+import { until } from "../_waiting.ts";
+import { type Cluster, cluster, type Node } from "./_nodes.ts";
+import { whyNot } from "./_restate.ts";
+
+const FILES = {
+  "orrery.yaml": "models: { default: script/slow.yml }\nprompts: { folders: [prompts/] }\n",
+  "slow.yml": '- chunks: ["one ", "two ", "three"]\n  delayMs: 150\n  repeat: true\n',
+  "a.md": "# A\n\n@llm\nprompt: Count\n\n## B\n\n@llm\nprompt: Again\n",
+  "a.calls": "!!!GADGET_START:Template:t\n!!!ARG:template\nhello\n!!!GADGET_END\n",
+  "prompts/say.prompt": "---\nmodel: script/slow.yml\n---\nSay something.\n",
+  "talk.agent.yml": [
+    'version: "0.1"',
+    "structure:",
+    "  id: talk",
+    "  action:",
+    "    id: loop",
+    "    chain:",
+    "      - id: first",
+    "        message: { message: Hello., hold: true }",
+    "      - id: visits",
+    "        counter: { slot: { name: visits, destination: global } }",
+    "      - id: second",
+    "        message: { message: Again., hold: true }",
+    "      - id: third",
+    "        message: { message: Bye., hold: true }",
+    "",
+  ].join("\n"),
+};
+
+const why = await whyNot();
+
+function onNodes(name: string, check: (cluster: Cluster, ...nodes: readonly Node[]) => Promise<void>): void {
+  Deno.test(`nodes on Restate: ${name}`, async () => {
+    if (why !== undefined) return console.log(`not run here: ${why}`);
+    await using made = await cluster(FILES);
+    await check(made, ...made.nodes);
+  });
+}
+
+/** The state of a run once it is over. */
+async function over(node: Node | undefined, id: string) {
+  assert.ok(node);
+  let body: Awaited<ReturnType<Node["get"]>>["body"];
+  await until(async () => {
+    ({ body } = await node.get(`/v1/runs/${id}`));
+    return body.status !== "running";
+  }, 30_000);
+  return body;
+}
+
+/** All events of a run, as a follower hears them; one that is cut off goes on where it was. */
+async function followed(node: Node | undefined, id: string): Promise<readonly RunEvent[]> {
+  assert.ok(node);
+  const response = await fetch(`${node.origin}/v1/runs/${id}/events`, {
+    signal: AbortSignal.timeout(30_000),
+  });
+  const text = await response.text();
+  return text.split("\n").flatMap((line) => line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []);
+}
+
+const isKept = ({ type }: RunEvent): boolean => type !== "text-delta" && type !== "reasoning-delta";
+
+onNodes("a run of every kind, begun at one and looked at from the other", async (_cluster, one, other) => {
+  const wishes: readonly (readonly [body: object, value: unknown])[] = [
+    [{ file: "a.md" }, "one two three"],
+    [{ file: "a.calls" }, undefined],
+    [{ path: "say" }, "one two three"],
+  ];
+  for (const [wish, value] of wishes) {
+    const { status, body } = await one?.post("/v1/runs", wish) ?? assert.fail();
+    assert.ok(status === 201 || status === 202, JSON.stringify(body));
+    const [here, there] = [await over(one, body.id), await over(other, body.id)];
+    assert.deepEqual([here.status, there.status], ["done", "done"], JSON.stringify(there));
+    if (value !== undefined) assert.deepEqual([here.value, there.value], [value, value]);
+    const traces = await Promise.all([one, other].map((node) => node?.get(`/v1/runs/${body.id}/trace`)));
+    assert.deepEqual(traces[0]?.body.steps, traces[1]?.body.steps);
+  }
+  const lists = await Promise.all([one, other].map((node) => node?.get("/v1/runs")));
+  assert.equal(lists[0]?.body.runs.length, wishes.length);
+  assert.deepEqual(
+    lists[0]?.body.runs.map(({ id }: { id: string }) => id),
+    lists[1]?.body.runs.map(({ id }: { id: string }) => id),
+  );
+});
+
+onNodes("what is wrong with a wish is told at once, and nothing of it is kept", async (_cluster, one) => {
+  const gone = await one?.post("/v1/runs", { file: "gone.md" });
+  assert.equal(gone?.status, 404, JSON.stringify(gone));
+  const agent = await one?.post("/v1/conversations", { agent: "gone.agent.yml" });
+  assert.ok(agent !== undefined && agent.status >= 400 && agent.status < 500, JSON.stringify(agent));
+  assert.deepEqual((await one?.get("/v1/runs"))?.body.runs, []);
+});
+
+onNodes(
+  "a follower at another node hears everything once, over a kill of the one that runs",
+  async (made, one, other) => {
+    for (const victim of made.nodes) {
+      const { body } = await one?.post("/v1/runs", { file: "a.md" }) ?? assert.fail();
+      const follower = made.nodes.find((node) => node !== victim);
+      const events = followed(follower, body.id);
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      await victim.killAndRestart();
+      const told = await events;
+      const end = told.at(-1);
+      assert.ok(end?.type === "run-end" && end.status === "done", JSON.stringify(end));
+      assert.equal(end.value, "one two three");
+      const seqs = told.map(({ seq }) => seq);
+      assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b));
+      const kept = (await other?.get(`/v1/runs/${body.id}/trace`))?.body.events;
+      if (kept === undefined) {
+        console.log("XX", JSON.stringify(await other?.get(`/v1/runs/${body.id}/trace`)));
+      }
+      assert.deepEqual(told.filter(isKept), kept);
+    }
+  },
+);
+
+onNodes(
+  "a conversation: messages stay in order, whichever node they come to, and slots are everybody's",
+  async (_cluster, one, other) => {
+    const begun = await one?.post("/v1/conversations", { agent: "talk.agent.yml", user: "ana" });
+    assert.equal(begun?.status, 201, JSON.stringify(begun));
+    const { id } = begun.body;
+    const said = await Promise.all(
+      [one, other].map((node) => node?.post(`/v1/conversations/${id}/messages`, { text: "Hi" })),
+    );
+    assert.ok(said.some((answer) => answer !== undefined && answer.status < 300), JSON.stringify(said));
+    await over(one, id);
+    const [here, there] = await Promise.all([one, other].map((node) => node?.get(`/v1/conversations/${id}`)));
+    assert.deepEqual(here?.body.messages, there?.body.messages);
+    const texts: readonly string[] = here?.body.messages.map(({ text }: { text: string }) => text);
+    assert.deepEqual(texts.slice(0, 3), ["Hello.", "Hi", "Again."]);
+    assert.equal(here?.body.slots["global.visits"], 1);
+    const next = await other?.post("/v1/conversations", { agent: "talk.agent.yml", user: "ana" });
+    await other?.post(`/v1/conversations/${next?.body.id}/messages`, { text: "Me again" });
+    await over(other, next?.body.id);
+    assert.equal((await one?.get(`/v1/conversations/${next?.body.id}`))?.body.slots["global.visits"], 2);
+  },
+);
+
+onNodes("a run is cancelled from the other node", async (_cluster, one, other) => {
+  const { body } = await one?.post("/v1/runs", { file: "a.md" }) ?? assert.fail();
+  const cancelled = await Promise.all([other?.post(`/v1/runs/${body.id}/cancel`)]);
+  assert.ok((cancelled[0]?.status ?? 500) < 300, JSON.stringify(cancelled));
+  assert.equal((await over(one, body.id)).status, "stopped");
+  const again = await other?.post(`/v1/runs/${body.id}/resume`);
+  assert.ok((again?.status ?? 500) < 300, JSON.stringify(again));
+  assert.equal((await over(one, body.id)).value, "one two three");
+  assert.equal((await fetch(`${one?.origin}/v1/runs/${body.id}`, { method: "DELETE" })).status, 204);
+  assert.equal((await other?.get(`/v1/runs/${body.id}`))?.status, 404);
+  assert.deepEqual((await other?.get("/v1/runs"))?.body.runs, []);
+});
+
+onNodes("a node that is told to end leaves its runs to another", async (made) => {
+  for (const [at, node] of made.nodes.entries()) {
+    const { body } = await node.post("/v1/runs", { file: "a.md" });
+    node.process.kill("SIGINT");
+    await node.process.status;
+    const other = made.nodes[1 - at];
+    assert.equal((await over(other, body.id)).value, "one two three");
+    await node.killAndRestart();
+  }
+});
