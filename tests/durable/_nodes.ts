@@ -9,6 +9,9 @@ import { testProject } from "../_project.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 import { freePort, type RestateServer, restateServer } from "./_restate.ts";
 
+/** A key that each node has. */
+export const SECRET = "sk-durable-0123456789abcdef";
+
 /** A node. */
 export interface Node {
   /** `http://127.0.0.1:PORT` */
@@ -84,7 +87,7 @@ async function startNode(
         `--engine=${engine}`,
       ],
       cwd: folder,
-      env,
+      env: { ...env, OPENAI_API_KEY: SECRET },
       stdout: "piped",
       stderr: "inherit",
     }).spawn();

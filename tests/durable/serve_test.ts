@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { RunEvent } from "../../mod.ts";
 import { until } from "../_waiting.ts";
-import { type Cluster, cluster, type Node } from "./_nodes.ts";
+import { type Cluster, cluster, type Node, SECRET } from "./_nodes.ts";
 import { whyNot } from "./_restate.ts";
 
 const FILES = {
@@ -164,3 +164,30 @@ onNodes("a node that is told to end leaves its runs to another", async (made) =>
     await node.killAndRestart();
   }
 });
+
+onNodes("what is secret is never given to Restate", async ({ restate }, one) => {
+  const begun = await one?.post("/v1/conversations", {
+    agent: "talk.agent.yml",
+    message: `it is ${SECRET}!`,
+  });
+  const ran = await one?.post("/v1/runs", { file: "a.md", prompt: `say ${SECRET}` });
+  await over(one, begun?.body.id);
+  await over(one, ran?.body.id);
+  for (const table of ["state", "sys_journal"]) {
+    const response = await fetch(`${restate.admin}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query: `SELECT * FROM ${table}` }),
+    });
+    const { rows } = await response.json();
+    const texts: readonly string[] = rows.flatMap((row: object) => Object.values(row).map(textOf));
+    assert.ok(texts.some((text) => text.includes("[secret OPENAI_API_KEY]")), table);
+    assert.ok(!texts.some((text) => text.includes(SECRET)), table);
+  }
+});
+
+/** Bytes come as hexadecimal digits. */
+function textOf(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return /^([0-9a-f]{2})+$/.test(text) ? text + new TextDecoder().decode(Uint8Array.fromHex(text)) : text;
+}
