@@ -51,7 +51,7 @@ export class ParameterReader {
     const found = words.find((word) => word === value);
     if (value === undefined || found !== undefined) return found;
     const wanted = [words.slice(0, -1).join(", "), ...words.slice(-1)].join(" or ");
-    const near = typeof value === "string" ? didYouMean(value, words) : "";
+    const near = typeof value === "string" && words.length > 2 ? didYouMean(value, words) : ""; // of two both are named
     return this.refuse(key, `${key} must be ${wanted}, not ${this.#shown(key, value)}${near}`);
   }
 
