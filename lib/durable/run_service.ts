@@ -164,7 +164,7 @@ export function durableNode(
     } catch (error) {
       queue?.fail(error);
       forget(run, queue);
-      throw error instanceof TaskRefused ? new restate.TerminalError(error.message) : error;
+      throw error;
     }
   }
 

@@ -20,6 +20,14 @@ export interface ConversationLinesOptions {
   readonly there?: string;
 }
 
+/** The same for a conversation that goes on: at a terminal where nobody can type there are none. */
+export function resumedLines(options: Omit<ConversationLinesOptions, "isKept">): ConversationWork["lines"] {
+  const { terminal, typist } = options;
+  return terminal.stdinIsTerminal && typist === undefined
+    ? () => ({ next: () => Promise.resolve(undefined) })
+    : conversationLines({ ...options, isKept: true });
+}
+
 /** The messages of a chat with an agent: those that are typed, or a line of stdin each. */
 export function conversationLines(
   { terminal, stop: { signal }, session, typist, isKept, files, there = "" }: ConversationLinesOptions,

@@ -13,7 +13,7 @@ import { tellingProblems } from "../conversation/agent.ts";
 import { assertAgent, saying } from "../conversation/conversation.ts";
 import { type ConversationFlags, slotsOf } from "../conversation/flags.ts";
 import { holdConversation } from "../conversation/hold.ts";
-import { conversationLines } from "../conversation/lines.ts";
+import { conversationLines, resumedLines } from "../conversation/lines.ts";
 import type { ConversationWork } from "../conversation/talk.ts";
 import { COMMANDS, type ParsedCommand } from "../flags/flags.ts";
 import { refuseFlags } from "../flags/parse.ts";
@@ -180,17 +180,14 @@ export async function resumeTalkThere(
     session,
     first: firstOf(session),
     heard: events.at(-1)?.seq ?? 0,
-    lines: terminal.stdinIsTerminal && typist === undefined
-      ? () => ({ next: () => Promise.resolve(undefined) })
-      : conversationLines({
-        terminal,
-        stop,
-        session,
-        typist,
-        isKept: true,
-        files: new MessageFiles({ cwd: workingFolder() }),
-        there: client.flag,
-      }),
+    lines: resumedLines({
+      terminal,
+      stop,
+      session,
+      typist,
+      files: new MessageFiles({ cwd: workingFolder() }),
+      there: client.flag,
+    }),
     isTyped: typist !== undefined,
     isChat: true,
   });

@@ -12,7 +12,7 @@ import { unverifiedText } from "../../service/start/settle.ts";
 import { conversationInput } from "../../service/talks/agent.ts";
 import { openSession } from "../../service/talks/session.ts";
 import { nobody } from "../run/around.ts";
-import { conversationLines, lastWords } from "../conversation/lines.ts";
+import { lastWords, resumedLines } from "../conversation/lines.ts";
 import type { ConversationWork, TalkSession } from "../conversation/talk.ts";
 import type { Going } from "./chat.ts";
 import { holdConversation } from "../conversation/hold.ts";
@@ -67,16 +67,13 @@ export async function resumeConversation(run: RunJournal, going: Omit<Going, "ke
     session,
     first: firstOf(session),
     heard: run.lastSeq,
-    lines: terminal.stdinIsTerminal && typist === undefined
-      ? () => ({ next: () => Promise.resolve(undefined) })
-      : conversationLines({
-        terminal,
-        stop,
-        session,
-        typist,
-        isKept: true,
-        files: new MessageFiles(attachAt({ project, grants, around })),
-      }),
+    lines: resumedLines({
+      terminal,
+      stop,
+      session,
+      typist,
+      files: new MessageFiles(attachAt({ project, grants, around })),
+    }),
     isTyped: typist !== undefined,
     isChat: true,
     isKept: true,

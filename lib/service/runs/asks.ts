@@ -63,7 +63,7 @@ export class Asks {
   }
 
   /** False when it is not open, or what was said is no answer to it. */
-  answer(ask: string, answered: Answered): boolean | Promise<boolean> {
+  answer(ask: string, answered: Answered): boolean {
     const found = this.#open.get(ask);
     if (found === undefined || !fits(found.ask, answered.answer)) return false;
     this.#close(ask, `${inWords(answered.answer)} by ${answered.by}`);

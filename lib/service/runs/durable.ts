@@ -9,6 +9,7 @@ import {
   ProblemsError,
   type Secrets,
   SourceError,
+  systemClock,
   toJson,
   type Words,
 } from "../../core/core.ts";
@@ -23,7 +24,7 @@ import { newRunId } from "../../journal/new_run.ts";
 import { goOn } from "../start/resume.ts";
 import { type ConversationInput, conversationInput } from "../talks/agent.ts";
 import type { OpenedTalks } from "../talks/talks.ts";
-import { type Answered, Asks } from "./asks.ts";
+import type { Answered } from "./asks.ts";
 import { HeldRun } from "./held_run.ts";
 import { busyRun } from "./kept.ts";
 import type { RunRegistry } from "./registry.ts";
@@ -90,6 +91,8 @@ interface RunEngine {
   hand(run: string, task: DurableTask, about: AboutRun): Promise<RunHandle>;
   /** What is known here of a run is what is kept; where another node has it, it is followed. */
   learn(run: string): Promise<void>;
+  /** There is something of it here. */
+  knows(run: string): boolean;
   /** It is removed everywhere. */
   forget(run: string): Promise<void>;
   /** The same of the list of all. */
@@ -175,31 +178,30 @@ export function durableRuns(
       (error) => outcome = { error },
     );
     for (const until = performance.now() + TAKER_MS;;) {
-      const held = registry.find(run);
-      if (held?.isOver === false) return held;
-      if (outcome?.error instanceof TaskRefused) throw refused(outcome.error.why);
       const kept = await restate.look(run, before);
-      if (kept.node === address || outcome !== undefined && registry.find(run) !== undefined) {
-        const own = registry.find(run);
-        if (own !== undefined) return own;
-      } else if (kept.node !== undefined || outcome !== undefined && kept.commits.length > 0) {
+      if (outcome?.error instanceof TaskRefused) throw refused(outcome.error.why);
+      const own = registry.find(run);
+      if (own !== undefined && (!own.isOver || kept.node === address || outcome !== undefined)) return own;
+      const isElsewhere = kept.node !== undefined && kept.node !== address;
+      if (isElsewhere || (outcome !== undefined && kept.commits.length > 0)) {
         node.learn(run, kept);
         return follow(run, about);
-      } else if (outcome?.error !== undefined && !(outcome.error instanceof TaskRefused)) throw outcome.error;
+      }
+      if (outcome?.error !== undefined) throw outcome.error;
       if (performance.now() > until) {
         const why = await restate.waitsFor(run);
         throw new ServiceError(`no node takes run ${run}${why === undefined ? "" : `: ${why}`}`, {
           code: "limit",
         });
       }
-      await pause(LOOK_MS);
+      await systemClock.sleep(LOOK_MS);
     }
   }
 
   /** A run of another node, as if it were of this one. */
   function follow(run: string, about: AboutRun, startedAt = Date.now()): HeldRun {
     const stop = new AbortController();
-    const asks = new RemoteAsks((ask, { answer, by }) =>
+    const asks = remoteAsks((ask, { answer, by }) =>
       post(run, "answer", { ask, answer: toJson(answer), by })
     );
     const held = new HeldRun({
@@ -227,7 +229,7 @@ export function durableRuns(
   }
 
   /** Until the run is over, whichever node has it; what is kept is told once. */
-  async function feed(held: HeldRun, asks: RemoteAsks): Promise<undefined> {
+  async function feed(held: HeldRun, asks: ReturnType<typeof remoteAsks>): Promise<undefined> {
     let seen = 0;
     const take = (frame: Frame): void => {
       if ("ask" in frame) asks.opened(frame.ask);
@@ -253,7 +255,7 @@ export function durableRuns(
           await frames(`${kept.node}/orrery/frames/${held.id}?after=${seen}`, take);
         } catch { /* another node will have it */ }
       }
-      await pause(LOOK_MS);
+      await systemClock.sleep(LOOK_MS);
     }
   }
 
@@ -269,7 +271,7 @@ export function durableRuns(
   }
 
   async function post(run: string, what: string, body: Json): Promise<boolean> {
-    const { node: holder } = await restate.look(run, Infinity);
+    const { node: holder } = await restate.look(run, node.known(run));
     if (holder === undefined) {
       if (what === "cancel") await restate.cancel(run);
       return what === "cancel";
@@ -296,6 +298,7 @@ export function durableRuns(
     },
     hand,
     learn,
+    knows: (run) => node.has(run) || node.known(run) > 0,
     forget: restate.forget,
     async learnAll() {
       node.learnRows(await restate.rows());
@@ -327,10 +330,6 @@ function refused(why: Json): Error {
   return new ServiceError(String(message), { code, details });
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 function lines(reader: ReturnType<HeldRun["read"]>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -343,37 +342,24 @@ function lines(reader: ReturnType<HeldRun["read"]>): ReadableStream<Uint8Array> 
   });
 }
 
-/** The questions of a run that another node has. */
-class RemoteAsks extends Asks {
-  readonly #answer: (ask: string, answered: Answered) => Promise<boolean>;
-  readonly #asked = new Map<string, OpenAsk>();
-  #changed = (): void => {};
-
-  constructor(answer: (ask: string, answered: Answered) => Promise<boolean>) {
-    super();
-    this.#answer = answer;
-  }
-
-  override set onChange(changed: () => void) {
-    this.#changed = changed;
-  }
-
-  override get open(): readonly OpenAsk[] {
-    return [...this.#asked.values()];
-  }
-
-  opened(ask: OpenAsk): void {
-    this.#asked.set(ask.ask, ask);
-    this.#changed();
-  }
-
-  closed(ask: string): void {
-    if (this.#asked.delete(ask)) this.#changed();
-  }
-
-  override answer(ask: string, answered: Answered): Promise<boolean> {
-    return this.#answer(ask, answered);
-  }
+/** The questions of a run that another node has, as they are told here. */
+function remoteAsks(answer: (ask: string, answered: Answered) => Promise<boolean>) {
+  const asked = new Map<string, OpenAsk>();
+  return {
+    onChange: (): void => {},
+    decided: new Map<string, string>(),
+    answer,
+    get open(): readonly OpenAsk[] {
+      return [...asked.values()];
+    },
+    opened(ask: OpenAsk): void {
+      asked.set(ask.ask, ask);
+      this.onChange();
+    },
+    closed(ask: string): void {
+      if (asked.delete(ask)) this.onChange();
+    },
+  };
 }
 
 /** What the service of this node does by itself. */
@@ -466,9 +452,12 @@ async function durableService(
       return await engine.hand(newRunId(Date.now()), { do: "start", request: whole }, await about(whole));
     },
     async idOf(beginning) {
-      await engine.learnAll();
-      const ids = stage.options.journal.list().flatMap(({ id }) => id.startsWith(beginning) ? [id] : []);
-      await Promise.all((ids.includes(beginning) || ids.length === 0 ? [beginning] : ids).map(engine.learn));
+      await engine.learn(beginning); // most say all of it, and then nobody has to list all runs
+      if (!engine.knows(beginning)) {
+        await engine.learnAll();
+        const ids = stage.options.journal.list().flatMap(({ id }) => id.startsWith(beginning) ? [id] : []);
+        await Promise.all(ids.map(engine.learn));
+      }
       return await service.idOf(beginning);
     },
     run: known((id) => service.run(id)),

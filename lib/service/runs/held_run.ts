@@ -1,6 +1,6 @@
 // The middle of a run: its engine tells here what happens and never waits; whoever wants to know reads from here, as fast as they can.
 import { addUsage, type RunEvent, type RunStatus, toldMs, type Usage } from "../../core/core.ts";
-import type { Asks } from "./asks.ts";
+import type { Answered, Asks } from "./asks.ts";
 import { type HistoryBounds, HistoryReader, RunHistory } from "./history.ts";
 import { RunSummary } from "./summary.ts";
 import type { Answer, OpenAsk, RunHandle, RunReader, RunShows, RunState } from "../service.ts";
@@ -19,7 +19,9 @@ export interface HeldRunOptions extends HistoryBounds {
   /** How many steps a journal has of it, which has more than are told; undefined where it has none. Default: those that were told. */
   readonly keptSteps?: () => number | undefined;
   /** What it asks about. Absent: nobody can be asked. */
-  readonly asks?: Asks;
+  readonly asks?: Pick<Asks, "onChange" | "open" | "decided"> & {
+    answer(ask: string, answered: Answered): boolean | Promise<boolean>;
+  };
   /** It has asked, or was answered. */
   readonly onAsks?: () => void;
   /** What `cancel` aborts. */
