@@ -7,7 +7,8 @@ import type { GetManualChunk, GetModuleInfo, OutputOptions, Plugin } from "rollu
 
 /** The modules that begin what is read at once, by the name that the bundler has made of their file's. */
 const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
-  start: ["dispatch", "run", "open_calls"],
+  start: ["dispatch"],
+  run: ["run"],
   gadget: ["inside"],
 };
 

@@ -131,13 +131,16 @@ export function splitWords(words: Words): { readonly text: string; readonly medi
 /** Words that were kept; undefined for what is none. */
 export function wordsFrom(kept: unknown): Words | undefined {
   if (typeof kept === "string") return kept;
-  if (!Array.isArray(kept)) return undefined;
-  return kept.filter((part) => isMedia(part) || isRecord(part) && part.type === "text");
+  return Array.isArray(kept) && kept.every(isPart) ? kept : undefined;
 }
 
 /** Media that were kept; what is none is left out. */
 export function mediaFrom(kept: unknown): readonly MediaPart[] {
   return Array.isArray(kept) ? kept.filter(isMedia) : [];
+}
+
+function isPart(kept: unknown): kept is ContentPart {
+  return isMedia(kept) || isRecord(kept) && kept.type === "text" && typeof kept.text === "string";
 }
 
 function isMedia(kept: unknown): kept is MediaPart {

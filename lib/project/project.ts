@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { builtInGadgets } from "../../gadgets/built_in.ts";
 import { COMMAND_NAMES, type CommandName, type Config, type Grant } from "../catalog/config/config.ts";
 import { loadConfig } from "../catalog/config/load.ts";
-import { type McpJson, readMcpJson } from "../catalog/mcp/config.ts";
+import type { McpJson } from "../catalog/mcp/config.ts";
 import { type AbsentServer, type ServerGadgets, withAbsentServers } from "../catalog/mcp/gadgets.ts";
 import { type GadgetSandbox, loadCatalog } from "../catalog/project_catalog.ts";
 import type { TrustCandidate } from "../catalog/trust.ts";
@@ -21,18 +21,13 @@ import { hostEnv } from "../host/process.ts";
 import type { Approve } from "../policy/policy.ts";
 import { NO_POLICY_FLAGS, type PolicySettings } from "../policy/policy_settings.ts";
 import { shellWord } from "../policy/refusal.ts";
-import { serverFiles } from "./configured_servers.ts";
 import type { McpGadgetsOptions } from "./mcp_gadgets.ts";
 import type { SandboxDecisions } from "./open_sandbox.ts";
 import { addGadgetVariables } from "./run_secrets.ts";
 import type { SandboxedGadgets } from "./sandboxed_gadgets.ts";
 import type { ObserveRun } from "./telemetry/telemetry.ts";
-import { acceptProject } from "./trust/accept.ts";
-import { checkGrants, withGrantedFiles } from "./trust/check_grants.ts";
-import { frozenError } from "./trust/grant_gadget.ts";
 import { NO_GRANTS, NOBODY } from "./trust/grants.ts";
-import { LockKeeper, type ProjectLock, readProjectLock, withLockPart } from "./trust/lock.ts";
-import { changedModules } from "./trust/module_hashes.ts";
+import type { LockKeeper, ProjectLock } from "./trust/lock.ts";
 import {
   commandEntryGrants,
   createWorld,
@@ -158,6 +153,9 @@ async function checkedGrants(
     grant === "trusted"
   );
   if (!ofFiles && isPlain) return config;
+  const { checkGrants, withGrantedFiles }: typeof import("./trust/check_grants.ts") = await import(
+    "./trust/check_grants.ts" as string
+  );
   await checkGrants(config, place);
   return ofFiles ? await withGrantedFiles(config, place) : config;
 }
@@ -166,11 +164,16 @@ async function checkedGrants(
 async function withLock(project: ProjectSettings): Promise<ProjectSettings> {
   const sight = lookAt(join(project.root, LOCK_FILE));
   if (sight === "nothing" || sight === "closed") return project;
+  const { readProjectLock, withLockPart } = await lockCode();
   const lock = await readProjectLock(project);
   if (lock === undefined) return project;
   const { config } = project;
   const parts = withLockPart(config.project.parts, lock);
   return { ...project, lock, config: { ...config, project: { ...config.project, parts } } };
+}
+
+async function lockCode(): Promise<typeof import("./trust/lock.ts")> {
+  return await import("./trust/lock.ts" as string);
 }
 
 /** The gadgets of a project and the world they touch. The catalogue has to be closed when it has a `close`. */
@@ -199,7 +202,10 @@ export async function openCatalog(
     );
   }
   const { secrets } = options;
-  const keeper = new LockKeeper({ ...project, parts: config.project.parts, projectAccepted, notice });
+  const keeping = { ...project, parts: config.project.parts, projectAccepted, notice };
+  let kept: Promise<LockKeeper> | undefined;
+  const keeper = (): Promise<LockKeeper> =>
+    kept ??= lockCode().then(({ LockKeeper }) => new LockKeeper(keeping));
   const { mcpServers: own, project: { mcpServers: theirs } } = config;
   const serverNames = Object.keys({ ...own, ...theirs, ...mcpJson?.servers });
   const isStarting = options.servers ?? true;
@@ -264,17 +270,25 @@ export function maybeGrant(name: CommandName, { config, accepted }: GrantingProj
 }
 
 /** Where the gadgets of modules run; what works there is loaded with the first of them. */
-function lateSandbox(project: ProjectSettings, options: SandboxDecisions): GadgetSandbox {
+function lateSandbox(
+  project: ProjectSettings,
+  { keeper, ...options }: LateKeeper<SandboxDecisions>,
+): GadgetSandbox {
   let opened: Promise<SandboxedGadgets> | undefined;
   const open = async (candidates: readonly TrustCandidate[]): Promise<SandboxedGadgets> => {
     const { loadSandbox }: typeof import("./open_sandbox.ts") = await import("./open_sandbox.ts" as string);
-    return await loadSandbox(project, { ...options, candidates });
+    return await loadSandbox(project, { ...options, keeper: await keeper(), candidates });
   };
   return {
     open: async (file, candidates) => await (await (opened ??= open(candidates))).open(file),
     close: async () => await (await opened)?.close(),
   };
 }
+
+/** The keeper of the lock is made when it is needed. */
+type LateKeeper<Options extends { readonly keeper: LockKeeper }> = Omit<Options, "keeper"> & {
+  readonly keeper: () => Promise<LockKeeper>;
+};
 
 type AcceptOptions = Pick<OpenCatalogOptions, "flags" | "user" | "notice">;
 
@@ -292,6 +306,7 @@ async function isAccepted(
   { flags, user, notice }: AcceptOptions,
 ): Promise<boolean> {
   if (Object.keys(parts).length === 0) return false;
+  const { acceptProject }: typeof import("./trust/accept.ts") = await import("./trust/accept.ts" as string);
   return await acceptProject(parts, { root, isWanted: flags["trust-project"], user, notice });
 }
 
@@ -301,6 +316,9 @@ async function isAccepted(
 async function maybeMcpJson({ root, cwd }: ProjectSettings): Promise<McpJson | undefined> {
   const sight = lookAt(join(root, ".mcp.json"));
   if (sight === "nothing" || sight === "closed") return undefined;
+  const { readMcpJson }: typeof import("../catalog/mcp/config.ts") = await import(
+    "../catalog/mcp/config.ts" as string
+  );
   return await readMcpJson(root, { disk: hostFiles({ root }), cwd });
 }
 
@@ -328,10 +346,11 @@ function withMcpJson(config: Config, mcpJson: McpJson | undefined): Config {
 /** The servers of a project that was accepted, none of them started; undefined where there is none. */
 export async function projectServers(
   project: ProjectSettings,
-  options: Pick<ServersOptions, "user" | "notice" | "keeper">,
+  { keeper, ...options }: Pick<SandboxDecisions, "keeper"> & Pick<ServersOptions, "user" | "notice">,
 ): Promise<ServerGadgets | undefined> {
   return await maybeServers(project, {
     ...options,
+    keeper: () => Promise.resolve(keeper),
     settings: NO_POLICY_FLAGS,
     mcpJson: await maybeMcpJson(project),
     projectAccepted: true,
@@ -350,7 +369,7 @@ function absentServers(
 }
 
 /** Which servers there are, and what they are opened with. */
-export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd" | "own"> {
+export interface ServersOptions extends LateKeeper<Omit<McpGadgetsOptions, "root" | "cwd" | "own">> {
   readonly mcpJson: McpJson | undefined;
   readonly projectAccepted: boolean;
 }
@@ -358,14 +377,17 @@ export interface ServersOptions extends Omit<McpGadgetsOptions, "root" | "cwd" |
 /** The MCP servers that count, the user's own before those of the project; undefined without any, and then nothing is loaded for them. */
 async function maybeServers(
   project: ProjectSettings,
-  { mcpJson, projectAccepted, ...options }: ServersOptions,
+  { mcpJson, projectAccepted, keeper, ...options }: ServersOptions,
 ): Promise<ServerGadgets | undefined> {
   const { root, cwd, config: { mcpServers: own, project: { mcpServers: theirs } } } = project;
   const hasYaml = Object.keys({ ...own, ...(projectAccepted ? theirs : {}) }).length > 0;
   if (!hasYaml && (mcpJson === undefined || !projectAccepted)) return undefined;
   const { mcpGadgets }: typeof import("./mcp_gadgets.ts") = await import("./mcp_gadgets.ts" as string);
+  const { serverFiles }: typeof import("./configured_servers.ts") = await import(
+    "./configured_servers.ts" as string
+  );
   const files = serverFiles(project, { mcpJson, projectAccepted });
-  return await mcpGadgets(files, { root, cwd, own: Object.keys(own), ...options });
+  return await mcpGadgets(files, { root, cwd, own: Object.keys(own), ...options, keeper: await keeper() });
 }
 
 /** `--frozen`: every module of the lock is as it was, before anything runs. @throws {ProblemsError} that names each gadget and module */
@@ -374,6 +396,13 @@ export async function checkFrozen(
   { root }: { readonly root: string },
 ): Promise<void> {
   const disk = hostFiles({ root });
+  const [{ changedModules }, { frozenError }]: [
+    typeof import("./trust/module_hashes.ts"),
+    typeof import("./trust/grant_gadget.ts"),
+  ] = await Promise.all([
+    import("./trust/module_hashes.ts" as string),
+    import("./trust/grant_gadget.ts" as string),
+  ]);
   const problems = await Promise.all((lock?.lock.gadgets ?? []).map(async (gadget) => {
     const changes = await changedModules(gadget, { root, disk });
     const word = shellWord(gadget.name);

@@ -1,6 +1,7 @@
 import type { CommandName, Grant } from "../catalog/config/config.ts";
 import {
   type EntryGrant,
+  type Http,
   type PermissionRequest,
   type Permissions,
   type Shell,
@@ -10,7 +11,7 @@ import {
 } from "../core/core.ts";
 import { defaultShell } from "../host/commands/child.ts";
 import { exactFiles } from "../host/files/changes.ts";
-import { hostHttp } from "../host/http/http.ts";
+import type { HostHttpOptions } from "../host/http/http.ts";
 import { realPath } from "../host/paths.ts";
 import { hostShell } from "../host/commands/shell.ts";
 import { guardWorld } from "../policy/guard.ts";
@@ -49,10 +50,24 @@ export function createWorld(
   const policy = createPolicy(settings, { root, cwd, realPath });
   const asking = approve === undefined ? policy : approvingPolicy(policy, approve);
   const guarded = guardWorld(
-    { root, files: exactFiles({ root }), shell: hostShell(), http: hostHttp },
+    { root, files: exactFiles({ root }), shell: hostShell(), http: lateHttp },
     against === undefined ? asking : narrowedPolicy(asking, against),
   );
   return { ...guarded, user, clock: systemClock, wallTime: () => Date.now() };
+}
+
+/** The network of this machine; its code is loaded with the first request. */
+function lateHttp(options: HostHttpOptions): Http {
+  const loaded = async (): Promise<Http> => {
+    const { hostHttp }: typeof import("../host/http/http.ts") = await import(
+      "../host/http/http.ts" as string
+    );
+    return hostHttp(options);
+  };
+  return {
+    fetch: async (...request) => await (await loaded()).fetch(...request),
+    open: async (...request) => await (await loaded()).open(...request),
+  };
 }
 
 // Programs that `grants:` of the settings lets a run start: `RunCommand: { run: [git] }` for calls of that gadget, `"@shell": trusted` for

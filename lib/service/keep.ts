@@ -1,9 +1,7 @@
 // What is kept of a run: its steps in the journal of the project, and a record where one is wanted. Every run loads it before its first
 // call, also one that is not kept: secrets are kept out of that too.
-import { resolve } from "node:path";
 import type { Config } from "../catalog/config/config.ts";
 import {
-  FileError,
   type Journal,
   type JournalStatus,
   type Recorder,
@@ -12,18 +10,15 @@ import {
   type Secrets,
   shownPath,
 } from "../core/core.ts";
-import { hostFiles } from "../host/files/files.ts";
-import { growingFile } from "../host/files/growing_file.ts";
 import { journalPath, runFiles } from "../host/files/journal_files.ts";
 import { hostEnv, isProcessAlive, thisProcess } from "../host/process.ts";
 import { memoryJournal } from "../journal/memory_journal.ts";
-import { fileRecorder, type ReadRecord, readRecord } from "../journal/record_file.ts";
 import { sqliteJournal } from "../journal/sqlite_journal.ts";
 import { PROVIDER_KINDS } from "../models/provider.ts";
 import { shellWord } from "../policy/refusal.ts";
 import type { DrainRun } from "../run/drain.ts";
 import type { RunObserver } from "../run/run.ts";
-import { Replay } from "../run/replay/replay.ts";
+import type { Replay } from "../run/replay/replay.ts";
 import type { ProjectSettings } from "../project/project.ts";
 import { dropGrants, grantsNothing, keepGrants, type RunGrants } from "../project/trust/grants.ts";
 import { runSecrets } from "../project/run_secrets.ts";
@@ -79,7 +74,8 @@ export interface KeptRun {
 /** Begins to keep a new run. @throws {JournalError} when the journal cannot be written, {FileError} for the record */
 export async function createRun(start: RunStart, place: RunPlace, flags: KeepFlags): Promise<KeptRun> {
   const secrets = maybeSecrets(place);
-  if (flags.record !== undefined) await assertRecord(flags.record, place.cwd);
+  const records = flags.record === undefined ? undefined : await recordCode();
+  if (flags.record !== undefined) await records?.assertRecord(flags.record, place.cwd);
   const held = newRun(start, { place, flags, secrets });
   const observer = place.observe?.(start.file);
   if (held === undefined) return keptRun({ secrets, observer });
@@ -89,8 +85,12 @@ export async function createRun(start: RunStart, place: RunPlace, flags: KeepFla
   if (isGranted) await keepGrants(run.id, place.grants, place);
   const record = flags.record === undefined
     ? {}
-    : startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
+    : records?.startRecord({ ...start, id: run.id }, { file: flags.record, cwd: place.cwd, secrets });
   return keptRun({ secrets, observer, held, way, isGranted, isLasting: !flags.ephemeral, ...record });
+}
+
+async function recordCode(): Promise<typeof import("./record.ts")> {
+  return await import("./record.ts" as string);
 }
 
 /** What a command begins with that is about a run of a project: nothing where the working folder finds that project. */
@@ -125,15 +125,6 @@ export function foundSecrets(
   return secrets;
 }
 
-/** A record that answers a run, of which nothing is kept then. @throws {SourceError} at a line that is none of a record */
-export function answeringRecord(
-  text: string,
-  { file }: { readonly file: string },
-): ReadRecord & { readonly kept: KeptRun } {
-  const record = readRecord(text, { file });
-  return { ...record, kept: keptRun({ replay: new Replay(record.run, record.lines) }) };
-}
-
 /** A run, and the journal that is disposed of with it. */
 interface HeldRun {
   readonly run: RunJournal;
@@ -159,42 +150,6 @@ function newRun(
 export interface RunRecord {
   readonly recorder: Recorder;
   readonly file: { readonly partialPath: string; finish(): void };
-}
-
-/** A new record takes the place of an old one, and of nothing else that somebody has made. @throws {FileError} */
-export async function assertRecord(file: string, cwd: string): Promise<void> {
-  const files = hostFiles({ root: cwd });
-  const there = await files.stat(file).catch(() => undefined);
-  if (there?.kind === "folder") {
-    throw new FileError(`Cannot record to ${JSON.stringify(file)}: it is a folder; name a file`, {
-      path: file,
-      code: "is-folder",
-    });
-  }
-  if (there?.kind !== "file" || there.size === 0) return;
-  const text = await files.readText(file).catch(() => "");
-  if (text.startsWith('{"type":"run"')) return;
-  throw new FileError(
-    `Cannot record to ${
-      JSON.stringify(file)
-    }: there is a file of that name, and it is no record; choose another name`,
-    { path: file, code: "other" },
-  );
-}
-
-/** Begins a record with what its run begins with. */
-export function startRecord(
-  start: RunStart & { readonly id: string },
-  { file, cwd, secrets }: {
-    readonly file: string;
-    readonly cwd: string;
-    readonly secrets: Secrets | undefined;
-  },
-): RunRecord {
-  const growing = growingFile(resolve(cwd, file), file);
-  const recorder = fileRecorder((line) => growing.write(line), { secrets });
-  recorder.write({ type: "run", version: 1, ...start });
-  return { recorder, file: growing };
 }
 
 /** A run that is kept as far as it is said here. */

@@ -3,7 +3,7 @@
 //
 //   deno run -A tests/bench/startup.ts [--binary FILE --empty-binary FILE] [--runs N] [--check]
 //
-// With --check it fails when a start is over its limit.
+// With --check it fails when a start is far over its limit.
 
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -69,12 +69,12 @@ export async function measureStartup(options: StartupOptions = {}): Promise<read
 const PAUSE_MS = 10_000;
 
 /**
- * Measures until nothing is over its limit, at most `tries` times: the work of a neighbour can make a run look slow, and
+ * Measures until nothing is far over its limit, at most `tries` times: the work of a neighbour can make a run look slow, and
  * nothing can make it look fast. Gives the last table.
  */
 export async function startupWithin(options: StartupOptions = {}, tries = 3): Promise<readonly StartupRow[]> {
   const rows = await measureStartup(options);
-  if (tries <= 1 || !rows.some(isOver)) return rows;
+  if (tries <= 1 || !rows.some(isFarOver)) return rows;
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   return startupWithin(options, tries - 1);
 }
@@ -82,6 +82,14 @@ export async function startupWithin(options: StartupOptions = {}, tries = 3): Pr
 /** True when a row is over its limit. */
 export function isOver({ ratio, limit }: StartupRow): boolean {
   return limit !== undefined && !(ratio <= limit);
+}
+
+/** A fault of the start is a module too many on its way, or a package. Processors differ by more in how they take to an empty program and to all others. */
+const LEEWAY = 1.15;
+
+/** True when a row is so far over its limit that the program has changed, and not the machine; `deno task bench` holds the limit itself. */
+export function isFarOver({ limit, ...row }: StartupRow): boolean {
+  return limit !== undefined && isOver({ ...row, limit: limit * LEEWAY });
 }
 
 /** The rows as text. */
@@ -173,5 +181,5 @@ if (import.meta.main) {
   };
   const rows = check ? await startupWithin(options) : await measureStartup(options);
   console.log(startupTable(rows).trimEnd());
-  if (check && rows.some(isOver)) Deno.exit(1);
+  if (check && rows.some(isFarOver)) Deno.exit(1);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { type Http, PermissionRefused, type PermissionRequest } from "../../mod.ts";
 import { hostHttp } from "../../lib/host/http/http.ts";
-import { ACCEPTED_ENCODINGS } from "../../lib/host/http/exchange.ts";
+import { acceptedEncodings } from "../../lib/host/http/exchange.ts";
 import { createPolicy } from "../../lib/policy/policy.ts";
 import { parsePolicyFlags } from "../../lib/policy/policy_settings.ts";
 import { withRawServer, withServer } from "../_loopback.ts";
@@ -16,7 +16,7 @@ function httpWith(...allowNet: (string | true)[]): Http {
 }
 
 /** What the server is told can be decoded: brotli only where Deno has a safe one. */
-const ENCODINGS = ACCEPTED_ENCODINGS.split(", ");
+const ENCODINGS = acceptedEncodings().split(", ");
 if (!ENCODINGS.includes("br")) console.log("not run here: brotli, which this Deno cannot decode safely");
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -496,7 +496,7 @@ Deno.test("http: headers of the answer are plain data", async () => {
         "connection: close",
         "accept: */*",
         "user-agent: orrery",
-        `accept-encoding: ${ACCEPTED_ENCODINGS}`,
+        `accept-encoding: ${acceptedEncodings()}`,
         "",
         "",
       ]);

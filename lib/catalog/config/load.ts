@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { FileError, type Files, ProblemsError, shownPath, type Sight, SourceError } from "../../core/core.ts";
 import { mergeConfig } from "./merge.ts";
-import { readConfig, type WrittenConfig } from "./read.ts";
+import type { WrittenConfig } from "./read.ts";
 import type { Config } from "./config.ts";
 
 /** Where the settings are. */
@@ -43,6 +43,7 @@ const ABSENT: WrittenConfig = { values: {}, at: () => undefined, problems: [] };
 async function written(path: string, files: Files, cwd: string): Promise<WrittenConfig> {
   const file = shownPath(path, cwd);
   try {
+    const { readConfig }: typeof import("./read.ts") = await import("./read.ts" as string);
     return await readConfig(await files.readText(path), file);
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause;

@@ -79,7 +79,14 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
       budget: { ...recorded.budget, ...budget },
     };
     const place = { root: cwd, cwd };
-    return await performRun(readyAsk(input, dialog), { terminal, flags, place, view: view(), stop, kept });
+    return await performRun(readyAsk(input, dialog), {
+      terminal,
+      flags,
+      place,
+      view: await view(),
+      stop,
+      kept,
+    });
   }
   if (text === "" && flags.attach.length === 0) {
     throw new UsageError(
@@ -89,7 +96,7 @@ export async function ask({ words, flags }: AskCommand, terminal: Terminal): Pro
   }
   const app = await openApp({ grants });
   const usesStdin = piped !== undefined;
-  return await runHere({ terminal, flags, view: view(), stop, app, usesStdin }, async (at) => {
+  return await runHere({ terminal, flags, view: await view(), stop, app, usesStdin }, async (at) => {
     const words = wordsWith(text, await attachedFiles(flags.attach, attachAt(at)));
     const asked = { ...splitWords(words), schema, system: flags.system, budget };
     const { input, dialog } = await beginDialog("ask", at, { flags, asked });

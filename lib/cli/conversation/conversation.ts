@@ -101,7 +101,7 @@ export async function runConversation(
   if (opened === undefined) return EXIT.usage;
   const { project, agent } = opened;
   const { record } = flags;
-  const view = chooseView(terminal, { flags, file: agent.file, shownText: "none" });
+  const view = await chooseView(terminal, { flags, file: agent.file, shownText: "none" });
   await using around = await aroundRun(view, { terminal, stop, isQuiet: flags.quiet, usesStdin: false });
   const begun = await beginConversation({ ...opened, around, record });
   if (!("session" in begun)) return await refusedAgent(begun, { project, terminal });
@@ -129,7 +129,7 @@ async function replayConversation(
   const agent = await tellingProblems(stored?.text ?? "", { file, project: at.project, terminal });
   if (agent === undefined) return EXIT.usage;
   const { session, said } = replayedTalk(opened, { agent, at, signal });
-  const view = chooseView(terminal, { flags, file, shownText: "none" });
+  const view = await chooseView(terminal, { flags, file, shownText: "none" });
   return await holdConversation({
     ...saying(said),
     agent,

@@ -80,7 +80,7 @@ export async function runAgentThere(
   const stop = interruptible(terminal);
   const agent = await agentThere(word, { client, terminal });
   if (agent === undefined) return EXIT.usage;
-  const view = chooseView(terminal, { flags, file: word, shownText: "none" });
+  const view = await chooseView(terminal, { flags, file: word, shownText: "none" });
   const user = await userBehind(view, { terminal, isQuiet: flags.quiet, usesStdin: false });
   const wish = wishOf(word, flags, { ask: user.canAnswer, command: "run" });
   const session = new TalkThere({ client, view, user, wish, withSteps: flags.json });

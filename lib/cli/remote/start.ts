@@ -43,7 +43,7 @@ export async function run(
   const file = word === "-" ? "stdin" : word;
   const isTyped = word === "-" && terminal.stdinIsTerminal;
   const view = isTyped
-    ? chooseView(terminal, { flags, file, isTyped })
+    ? await chooseView(terminal, { flags, file, isTyped })
     : await viewOf(kind.seen, terminal, { flags, file });
   const usesStdin = word === "-" || flags.input.includes("-");
   try {

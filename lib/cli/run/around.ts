@@ -1,4 +1,3 @@
-import { strayErrorText } from "../report_failure.ts";
 import { printable } from "../../render/shown_text.ts";
 import { type Catalog, linkedSignal, type User, whenAborted } from "../../core/core.ts";
 import type { Terminal } from "../../host/terminal/terminal.ts";
@@ -76,6 +75,9 @@ export async function aroundRun(view: RunView, options: AroundRunOptions): Promi
 
 /** Of code that was loaded: what it does later nobody waits for. */
 async function tellStray(error: unknown, view: RunView): Promise<void> {
+  const { strayErrorText }: typeof import("../report_failure.ts") = await import(
+    "../report_failure.ts" as string
+  );
   await view.notice(strayErrorText(error, workingFolder()));
 }
 

@@ -18,7 +18,6 @@ import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { type AroundRun, aroundRun, type Interruptible } from "./around.ts";
 import { type DeliverOptions, endRun, toItsEnd } from "./end.ts";
-import { assertSameText, openReplay } from "./record.ts";
 import { answerAround, followRun, type RunView, viewOf } from "./view.ts";
 
 /** Where a run is shown. */
@@ -138,6 +137,7 @@ export async function replayFile(
   { kind: row, record, cwd, ...work }: ReplayFileOptions,
 ): Promise<number> {
   const { flags, terminal, stop: { signal } } = work;
+  const { assertSameText, openReplay }: typeof import("./record.ts") = await import("./record.ts" as string);
   const runs = await runsOf(row);
   const { run, lines, kept } = await openReplay(record, { cwd, kind: row.name, alsoRecords: flags.record });
   if (runs === undefined) throw new Error(`Nothing makes ${row.name} ready again`);

@@ -66,7 +66,7 @@ export async function runPromptCommand(
   const given = await promptInput(flags, { cwd, command, stdin: () => stdinText(terminal, stop.signal) });
   const { path = said.recorded?.path ?? "", attach = [] } = wanted;
   const { app } = said;
-  const view = chooseView(terminal, { flags, file: path || command, shownText: "interim" });
+  const view = await chooseView(terminal, { flags, file: path || command, shownText: "interim" });
   const usesStdin = isStdinTaken || flags.input.includes("-");
   const work = { terminal, flags, view, stop, app, usesStdin, kept };
   return await runHere(work, async (at) => {

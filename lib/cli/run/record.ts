@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { FileError, objectOrEmpty, ReplayError, type RunStart, SourceError } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { denoGrants } from "../../host/process.ts";
-import { answeringRecord } from "../../service/keep.ts";
+import { answeringRecord } from "../../service/record.ts";
 import { UsageError } from "../../service/exit_code.ts";
 import { flagFile } from "../../service/input/prompt_input.ts";
 import { textFrom } from "../../service/input/kept_input.ts";

@@ -18,7 +18,6 @@ import type { COMMANDS, ParsedCommand } from "../flags/flags.ts";
 import { grantsOf } from "../flags/grants.ts";
 import { RUN } from "../flags/groups.ts";
 import { type FileCommand, replayFile, runHere } from "./perform.ts";
-import { recordedRun } from "./record.ts";
 import { refuseFlags } from "../flags/parse.ts";
 import { chooseView, viewOf } from "./view.ts";
 
@@ -97,7 +96,7 @@ async function runCalls(word: string, { flags, terminal, cwd, stop }: FileComman
     ? budgetWithin(config.limits, budgetOf(flags.budget, { command: "run" }))
     : undefined;
   const isTyped = isStdin && terminal.stdinIsTerminal;
-  const view = chooseView(terminal, { flags, file: name, isTyped });
+  const view = await chooseView(terminal, { flags, file: name, isTyped });
   const given = {
     name,
     text: whole === undefined ? source.text : chunksOf(whole),
@@ -140,6 +139,7 @@ async function runAny(
 
 /** What a record is of. @throws {FileError}, {SourceError} at a line that is none of a record */
 async function recordedWord({ replay = "" }: RunCommand["flags"], cwd: string): Promise<string> {
+  const { recordedRun }: typeof import("./record.ts") = await import("./record.ts" as string);
   const { kind, file, input } = await recordedRun(replay, cwd);
   const path = kind === "prompt" ? objectOrEmpty(input).path : undefined;
   if (typeof path === "string") return path;

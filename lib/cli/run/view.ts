@@ -5,7 +5,6 @@ import { isInsideCall, printable } from "../../render/shown_text.ts";
 import type { Kind } from "../../service/kinds/kind.ts";
 import { RunSummary } from "../../service/runs/summary.ts";
 import type { Interruptible } from "./around.ts";
-import { LiveScreen } from "./screen.ts";
 
 /** What the person at the terminal sees of a run, on stderr. */
 export interface RunView {
@@ -34,12 +33,13 @@ export interface ViewOptions {
   readonly shownText?: ShownText;
 }
 
-/** The live view on a terminal that wants one, else lines; also lines where the terminal shows something else at the same time. */
-export function chooseView(
+/** The live view on a terminal that wants one, which is loaded then, else lines; also lines where the terminal shows something else at the same time. */
+export async function chooseView(
   terminal: Terminal,
   { flags, file, isTyped = false, shownText = "all" }: ViewOptions,
-): RunView {
+): Promise<RunView> {
   if (!isTyped && wantsLiveView(terminal, flags)) {
+    const { LiveScreen }: typeof import("./screen.ts") = await import("./screen.ts" as string);
     return new LiveScreen(terminal, { file, shownText });
   }
   return plainView(terminal.stderr, { file, shownText, quiet: flags.quiet });
@@ -52,7 +52,7 @@ export async function viewOf(
   options: Pick<ViewOptions, "flags" | "file">,
 ): Promise<RunView> {
   if (seen !== "operations") {
-    return chooseView(terminal, { ...options, shownText: seen === "text" ? "all" : "interim" });
+    return await chooseView(terminal, { ...options, shownText: seen === "text" ? "all" : "interim" });
   }
   const { documentView }: typeof import("./document/view.ts") = await import("./document/view.ts" as string);
   return documentView(terminal, options.flags);

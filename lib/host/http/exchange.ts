@@ -238,11 +238,20 @@ function latin1(bytes: Uint8Array): string {
 
 type Chunks = AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** Deno 2.6 has no safe brotli: ending a stream of its node:zlib early can end the process. It is then not asked for. */
-const hasBrotli = canConstruct("brotli");
+let brotli: boolean | undefined;
+
+/**
+ * Deno 2.6 has no safe brotli: ending a stream of its node:zlib early can end the process. It is then not asked for. Deno loads what decodes
+ * when it is first looked at, so that is not done before there is a request.
+ */
+function hasBrotli(): boolean {
+  return brotli ??= canConstruct("brotli");
+}
 
 /** What `decoded` can decode, as a value of `accept-encoding`. */
-export const ACCEPTED_ENCODINGS = hasBrotli ? "gzip, br" : "gzip";
+export function acceptedEncodings(): string {
+  return hasBrotli() ? "gzip, br" : "gzip";
+}
 
 function canConstruct(format: string): boolean {
   try {
@@ -270,7 +279,7 @@ function decodedOnce(body: Chunks, encoding: string): Chunks {
     case "deflate":
       return throughStream(body, "deflate");
     case "br":
-      return hasBrotli ? brotliDecoded(body) : refused(encoding);
+      return hasBrotli() ? brotliDecoded(body) : refused(encoding);
     default:
       return refused(encoding);
   }
@@ -278,7 +287,7 @@ function decodedOnce(body: Chunks, encoding: string): Chunks {
 
 function refused(encoding: string): never {
   throw new Error(
-    `its body is encoded as ${JSON.stringify(encoding)}, expected one of ${ACCEPTED_ENCODINGS}`,
+    `its body is encoded as ${JSON.stringify(encoding)}, expected one of ${acceptedEncodings()}`,
   );
 }
 

@@ -8,7 +8,7 @@ import {
 } from "../../core/core.ts";
 import { AbortableConnection, connectionProblem, dial } from "./dial.ts";
 import {
-  ACCEPTED_ENCODINGS,
+  acceptedEncodings,
   decoded,
   exchange,
   type HttpAnswer,
@@ -114,7 +114,7 @@ async function openUrl(url: string, options: OpenOptions): Promise<HttpStream> {
 /** What the caller says of encodings stays as it is. */
 function decodable(request: HttpRequest): HttpRequest {
   if (request.headers.has("accept-encoding")) return request;
-  return { ...request, headers: new Map([...request.headers, ["accept-encoding", ACCEPTED_ENCODINGS]]) };
+  return { ...request, headers: new Map([...request.headers, ["accept-encoding", acceptedEncodings()]]) };
 }
 
 interface HopOptions extends OpenOptions {

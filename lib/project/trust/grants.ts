@@ -1,13 +1,9 @@
 import { join, resolve } from "node:path";
-import { builtInGadgets } from "../../../gadgets/built_in.ts";
-import { serverNamed } from "../../catalog/mcp/gadgets.ts";
-import { filesNamed, gadgetCandidates, takenWords } from "../../catalog/trust.ts";
-import { canonicalJson, FileError, PermissionRefused, sha256, toJson, type User } from "../../core/core.ts";
+import { FileError, PermissionRefused, type User } from "../../core/core.ts";
 import { hostFiles } from "../../host/files/files.ts";
 import { removeFile } from "../../host/process.ts";
 import { logsToStderr } from "../../host/terminal/logs_to_stderr.ts";
 import { stateFolder } from "../../host/paths.ts";
-import { moduleChanges } from "../../policy/decide_grant.ts";
 import { gadgetGrantValues, parseGadgetGrants } from "../../policy/gadget_grants.ts";
 import {
   absoluteEntry,
@@ -16,9 +12,7 @@ import {
   type PolicySettings,
   rulesByKind,
 } from "../../policy/policy_settings.ts";
-import { shellWord } from "../../policy/refusal.ts";
-import { type ProjectFlags, projectWord, settingsAt } from "../project.ts";
-import { sourceHashes } from "./module_hashes.ts";
+import type { ProjectFlags } from "../project.ts";
 
 /** What the flags of a command allow a run. */
 export interface RunGrants {
@@ -69,7 +63,7 @@ export async function keepGrants(
   const folder = stateFolder();
   if (folder === undefined || grantsNothing(grants)) return;
   const absolute = absoluteGrants(grants, place.cwd);
-  const said = grants.said ?? await saidFor(absolute.flags, place);
+  const said = grants.said ?? await (await saidCode()).saidFor(absolute.flags, place);
   const kept = { root: place.root, ...absolute, said };
   await hostFiles({ root: folder, mode: 0o600 }).writeText(fileOf(id), `${JSON.stringify(kept)}\n`);
 }
@@ -102,12 +96,8 @@ export async function renewedGrants(
 ): Promise<RunGrants> {
   const kept = await keptGrants(id, place);
   const { flags, said = {} } = kept;
-  const now = await saidFor(flags, place);
-  const again = new Set(Object.keys(namedBy(added.flags)));
-  const changed = Object.entries(now).flatMap(([flag, hashes]) => {
-    const changes = again.has(flag) ? [] : moduleChanges(said[flag] ?? {}, hashes);
-    return changes.length === 0 ? [] : [{ flag, why: `${flag}: ${changes.join("; ")}` }];
-  });
+  const { changedSince } = await saidCode();
+  const changed = await changedSince(said, { flags, again: added.flags }, place);
   const [first] = changed;
   if (first === undefined) return addedGrants(kept, added);
   const lines = changed.map(({ why }) => `\n  ${why}`).join("");
@@ -123,61 +113,9 @@ export async function renewedGrants(
   );
 }
 
-/** By flag: the words of the flags that trust something; `undefined` where the flag has none. */
-function namedBy(flags: ProjectFlags): Readonly<Record<string, string | undefined>> {
-  const allowed = (flags["allow-gadget"] ?? []).map((value) => value.slice(0, value.indexOf("=")));
-  return {
-    ...(flags["trust-project"] && { "--trust-project": undefined }),
-    ...(flags["trust-code"] && { "--trust-code": undefined }),
-    ...Object.fromEntries(flags.trust.map((word) => [`--trust ${shellWord(word)}`, word])),
-    ...Object.fromEntries(allowed.map((word) => [`--allow-gadget ${shellWord(word)}=…`, word])),
-  };
-}
-
-/** What these flags stand for now. */
-async function saidFor(
-  flags: ProjectFlags,
-  { root, cwd }: { readonly root: string; readonly cwd: string },
-): Promise<Said> {
-  const named = Object.entries(namedBy(flags));
-  if (named.length === 0) return {};
-  const project = await settingsAt(root, { cwd });
-  const disk = hostFiles({ root });
-  const { parts, servers } = await projectWord(project);
-  const { candidates } = await gadgetCandidates({
-    cwd,
-    disk,
-    config: project.config,
-    files: flags.gadget,
-  });
-  const isTaken = takenWords(Object.keys(builtInGadgets), Object.keys(servers));
-  const hashOf = (value: unknown) => sha256(canonicalJson(toJson(value)));
-  const hashesFor = async (
-    flag: string,
-    word: string | undefined,
-  ): Promise<Readonly<Record<string, string>>> => {
-    if (flag === "--trust-project") {
-      return Object.fromEntries(Object.entries(parts).map(([part, value]) => [part, hashOf(value)]));
-    }
-    if (word === undefined) {
-      const { promptIndex }: typeof import("../prompt_index.ts") = await import(
-        "../prompt_index.ts" as string
-      );
-      const { modules } = await promptIndex(root, { trustsCode: false });
-      const paths = [...modules.prompts, ...modules.tactics].map(({ path }) => path);
-      return await sourceHashes(paths, { root, disk });
-    }
-    const server = serverNamed(word, Object.keys(servers));
-    if (server !== undefined) return { [server]: hashOf(servers[server]) };
-    const found = filesNamed(word, candidates, { root, cwd, isTaken });
-    if (found.length === 0 && isTaken(word)) return {};
-    // A name that only the module itself knows may be that of any.
-    const files = found.length === 1 ? found : candidates;
-    return await sourceHashes(files.map(({ path }) => path), { root, disk });
-  };
-  return Object.fromEntries(
-    await Promise.all(named.map(async ([flag, word]) => [flag, await hashesFor(flag, word)] as const)),
-  );
+/** Only what trusts something has to be looked at again. */
+async function saidCode(): Promise<typeof import("./said.ts")> {
+  return await import("./said.ts" as string);
 }
 
 /** Forgets what a run was allowed. */

@@ -1171,7 +1171,7 @@ const BAD: readonly (readonly [OperationName, string, string])[] = [
   ["llm", "to: /*", '* may stand only at the end of a reference, as in "a/*"'],
   ["llm", "to: a/**", '* may stand only at the end of a reference, as in "a/*"'],
   ["llm", "mode: insert", 'mode must be append, prepend or replace, not "insert"'],
-  ["llm", "mode: Append", 'mode must be append, prepend or replace, not "Append"'],
+  ["llm", "mode: Append", 'mode must be append, prepend or replace, not "Append" (did you mean "append"?)'],
   ["llm", "mode: 007", 'mode must be append, prepend or replace, not "007"'],
   ["llm", "mode: [append]", "mode must be append, prepend or replace, not a list"],
   ["llm", "mode: {a: b}", "mode must be append, prepend or replace, not a mapping"],

@@ -14,7 +14,6 @@ import type { CallLimits } from "../../../run/calls/graph.ts";
 import { runCalls } from "../../../run/calls/calls.ts";
 import { limitsOf, wishedBudget } from "../../input/budget.ts";
 import { budgetFrom, keptAsked, limitsFrom, markersFrom, textFrom } from "../../input/kept_input.ts";
-import { assertKnownModel, modelFrom } from "../../input/known_model.ts";
 import type { NamedAs } from "../../input/prompt_input.ts";
 import { foundInProject } from "../../project_files.ts";
 import {
@@ -99,6 +98,9 @@ export async function readyCalls(
   // The variable is for every command: what it names matters where a prompt or a document is run.
   const counts = model !== undefined || as === "flag" && (calls.has("RunPrompt") || calls.has("RunFile"));
   if (wanted !== undefined && counts) {
+    const { assertKnownModel, modelFrom }: typeof import("../../input/known_model.ts") = await import(
+      "../../input/known_model.ts" as string
+    );
     const accepted = opened.projectAccepted;
     assertKnownModel(wanted, { from: modelFrom(model, as), config, accepted, command: "run" });
   }
