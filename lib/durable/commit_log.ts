@@ -105,8 +105,8 @@ export interface CommitQueue {
   next(): Promise<Writes | undefined>;
   /** Those that `next` gave last are durable. */
   kept(): void;
-  /** No more will come. */
-  end(): void;
+  /** No more will come. @param error why, told once all is durable */
+  end(error?: unknown): void;
   /** Nothing more is kept: this process has lost the run. */
   fail(error: unknown): void;
 }
@@ -114,7 +114,7 @@ export interface CommitQueue {
 /** What is on its way at once is one commit: while one is being kept, the next ones gather. */
 export function commitQueue(): CommitQueue {
   let gathered: Write[] = [];
-  let isOver = false;
+  let over: { readonly error?: unknown } | undefined;
   let failure: { readonly error: unknown } | undefined;
   let wake = Promise.withResolvers<void>();
   /** Of those that gather, and of those that are being kept. */
@@ -133,10 +133,13 @@ export function commitQueue(): CommitQueue {
     },
     whenKept: () => (gathering ?? keeping)?.promise,
     async next() {
-      while (gathered.length === 0 && !isOver && failure === undefined) await wake.promise;
+      while (gathered.length === 0 && over === undefined && failure === undefined) await wake.promise;
       if (failure !== undefined) throw failure.error;
       wake = Promise.withResolvers();
-      if (gathered.length === 0) return undefined;
+      if (gathered.length === 0) {
+        if (over?.error !== undefined) throw over.error;
+        return undefined;
+      }
       const writes = gathered;
       gathered = [];
       keeping = gathering;
@@ -147,8 +150,8 @@ export function commitQueue(): CommitQueue {
       keeping?.resolve();
       keeping = undefined;
     },
-    end() {
-      isOver = true;
+    end(error) {
+      over = { error };
       wake.resolve();
     },
     fail(error) {

@@ -1,5 +1,5 @@
 // What is asked of a Restate server: its ingress, which calls the runs, and its admin address.
-import { type Json, type JsonObject, messageOf } from "../core/core.ts";
+import { JournalError, type Json, type JsonObject, messageOf } from "../core/core.ts";
 import type { SlotRow } from "../journal/store.ts";
 import { type KeptCommits, RUN_SERVICE, SLOT_SERVICE, TaskRefused } from "./run_service.ts";
 
@@ -46,7 +46,7 @@ export function restateClient(
       });
       text = await response.text();
     } catch (error) {
-      throw new Error(`Restate at ${new URL(url).origin} does not answer: ${messageOf(error)}`);
+      throw new JournalError(`Restate at ${new URL(url).origin} does not answer: ${messageOf(error)}`);
     }
     if (response.ok) return text;
     throw new RestateProblem(`Restate at ${new URL(url).origin} answered ${response.status}: ${text}`, text);
@@ -97,7 +97,7 @@ export function restateClient(
 }
 
 /** An answer that is no success. */
-class RestateProblem extends Error {
+class RestateProblem extends JournalError {
   constructor(message: string, readonly body: string) {
     super(message);
   }

@@ -69,6 +69,8 @@ export interface DurableNode {
   readonly journal: Journal;
   /** It does something with the run. */
   has(run: string): boolean;
+  /** Settles when all that this node has come to in a run is kept, or the run is lost to it. */
+  whenKept(run: string): Promise<void> | undefined;
   /** How many commits of a run it knows. */
   known(run: string): number;
   /** Takes in what others have committed, from a commit on; what is known already is passed over. */
@@ -100,8 +102,11 @@ export function durableNode(
   const told = (run: string): number => again.has(run) ? MOST_PASSING : 0;
   const journal = journalOver(logged, { ...options, told, isAlive: () => false });
 
+  /** Also what it has lost, and works on still. */
+  const has = (run: string): boolean => queues.has(run) || done.has(run);
+
   function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
-    if (queues.has(run)) return; // nobody knows more of it
+    if (has(run)) return; // nobody knows more of it
     const count = known.get(run) ?? 0;
     if (kept < count) return relearn(run, []); // it was removed
     for (const writes of commits.slice(count - from)) writeAgain(store, writes);
@@ -164,6 +169,7 @@ export function durableNode(
     } catch (error) {
       queue?.fail(error);
       forget(run, queue);
+      if (error instanceof restate.TerminalError) ctx.clear("node");
       throw error;
     }
   }
@@ -188,14 +194,21 @@ export function durableNode(
     else again.delete(run);
     const queue = commitQueue();
     queues.set(run, queue);
-    const lost = (): void => queue.fail(signal.reason);
+    let isLost = false;
+    const lose = (error: unknown): void => {
+      isLost = true;
+      queue.fail(error);
+    };
+    const lost = (): void => lose(signal.reason);
     signal.addEventListener("abort", lost, { once: true });
     const refused = (error: unknown): void =>
-      queue.fail(error instanceof TaskRefused ? new restate.TerminalError(error.message) : error);
-    const working = work(task).then(queue.end, refused).finally(() => {
+      error instanceof TaskRefused ? queue.end(new restate.TerminalError(error.message)) : lose(error);
+    const working = work(task).then(() => queue.end(), refused).finally(() => {
       signal.removeEventListener("abort", lost);
       done.delete(run);
-      if (signal.aborted) forget(run, queue);
+      if (!isLost) return;
+      forget(run, queue);
+      relearn(run, []); // not all that was done here is kept
     });
     done.set(run, working);
     return queue;
@@ -234,7 +247,8 @@ export function durableNode(
   });
   return {
     journal,
-    has: (run) => queues.has(run),
+    has,
+    whenKept: (run) => queues.get(run)?.whenKept()?.catch(() => undefined),
     known: (run) => known.get(run) ?? 0,
     learn,
     learnRows(rows) {

@@ -6,6 +6,7 @@
 
 import { join } from "node:path";
 import { testProject } from "../_project.ts";
+import { pause } from "../_waiting.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 import { freePort, type RestateServer, restateServer } from "./_restate.ts";
 
@@ -17,7 +18,10 @@ export interface Node {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly process: Deno.ChildProcess;
-  /** kill -9, and begins again at the same ports. */
+  /** kill -9 */
+  kill(): Promise<void>;
+  /** Begins again at the same ports, where it has ended. */
+  restart(): Promise<void>;
   killAndRestart(): Promise<void>;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
@@ -38,7 +42,10 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /** Starts them in a project of these files. */
-export async function cluster(files: Readonly<Record<string, string>>, { size = 2 } = {}): Promise<Cluster> {
+export async function cluster(
+  files: Readonly<Record<string, string>>,
+  { size = 2 } = {},
+): Promise<Cluster> {
   const project = await testProject(files);
   const restate = await restateServer();
   const balancer = balanced(Array.from({ length: size }, freePort));
@@ -95,9 +102,22 @@ async function startNode(
     const { value } = await reader.read();
     reader.releaseLock();
     await process.stdout.cancel();
+    if (value === undefined) throw new Error("the node does not start");
     return { process, origin: new TextDecoder().decode(value).trim() };
   };
   let now = await start();
+  const node: Pick<Node, "kill" | "restart"> = {
+    async kill() {
+      try {
+        now.process.kill("SIGKILL");
+      } catch { /* it has ended */ }
+      await now.process.status;
+    },
+    async restart() {
+      const isOver = await Promise.race([now.process.status.then(() => true), pause(0).then(() => false)]);
+      if (isOver) now = await start();
+    },
+  };
   const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await fetch(now.origin + path, { ...init, signal: AbortSignal.timeout(30_000) });
     const text = await response.text();
@@ -110,12 +130,10 @@ async function startNode(
     get process() {
       return now.process;
     },
+    ...node,
     async killAndRestart() {
-      try {
-        now.process.kill("SIGKILL");
-      } catch { /* it has ended */ }
-      await now.process.status;
-      now = await start();
+      await node.kill();
+      await node.restart();
     },
     get: (path) => ask(path),
     post: (path, body = {}) =>

@@ -58,7 +58,10 @@ async function twoNodes(server: RestateServer): Promise<void> {
       return assert.deepEqual(error.why, { code: "invalid", message: "no such file" }) ?? true;
     });
     const nowhere = restateClient({ admin: "http://127.0.0.1:1", ingress: "http://127.0.0.1:1" }, fetch);
-    await assert.rejects(nowhere.look(run, 0), /^Error: Restate at http:\/\/127\.0\.0\.1:1 does not answer/);
+    await assert.rejects(
+      nowhere.look(run, 0),
+      /^JournalError: Restate at http:\/\/127\.0\.0\.1:1 does not answer/,
+    );
   } finally {
     await http.shutdown();
   }

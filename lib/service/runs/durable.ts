@@ -114,13 +114,21 @@ export function durableRuns(
   let perform: Parameters<RunEngine["open"]>[1];
   let registry: RunRegistry;
   let isEnding = (): boolean => false;
+  /** Runs that this node is about to have. */
+  const taking = new Map<string, Promise<unknown>>();
+  /** Runs that other nodes have, or none for now. */
+  const followers = new WeakSet<HeldRun>();
   const server: HttpServer = serveHttp({ host: settings.host, port: settings.port, fetch: answer });
   const address = settings.node ?? `http://${settings.host}:${server.port}`;
   const node = durableNode({ secrets, notice, address, identity: settings.identity, work });
 
   async function work({ run, task, isAgain, signal }: RunTask): Promise<void> {
     try {
-      const held = await perform(run, task as unknown as DurableTask, isAgain);
+      const follower = registry.find(run);
+      if (follower !== undefined && followers.has(follower)) registry.leave(follower);
+      const taken = perform(run, task as unknown as DurableTask, isAgain).finally(() => taking.delete(run));
+      taking.set(run, taken);
+      const held = await taken;
       signal.addEventListener("abort", () => held.cancel("another node has it now"), { once: true });
       const { status } = await held.ended;
       if (status === "stopped" && isEnding()) {
@@ -142,7 +150,8 @@ export function durableRuns(
     const [, what, run = ""] = /^\/orrery\/(\w+)\/([^/]+)$/.exec(pathname) ?? [];
     if (what === undefined) return await node.handler(request);
     const held = registry.find(run);
-    if (held === undefined) return new Response(null, { status: 404 });
+    if (held === undefined || followers.has(held)) return new Response(null, { status: 404 });
+    if (what === "has") return new Response("{}");
     if (what === "frames") {
       const reader = held.read({ after: Number(searchParams.get("after")) });
       return new Response(lines(reader), { headers: { "content-type": "application/jsonl" } });
@@ -160,12 +169,14 @@ export function durableRuns(
   }
 
   async function learn(run: string): Promise<void> {
+    await taking.get(run)?.catch(() => undefined);
+    await node.whenKept(run);
     if (node.has(run)) return;
     const kept = await restate.look(run, node.known(run));
     node.learn(run, kept);
     if (kept.count === 0) return registry.remove(run);
     const isFollowed = registry.find(run)?.isOver === false;
-    if (isFollowed || kept.node === undefined || kept.node === address) return;
+    if (isFollowed || kept.node === undefined) return;
     const { kind, file, startedAt } = node.journal.conversation(run, { last: 0 }).summary;
     follow(run, { kind, file }, startedAt);
   }
@@ -181,9 +192,18 @@ export function durableRuns(
       const kept = await restate.look(run, before);
       if (outcome?.error instanceof TaskRefused) throw refused(outcome.error.why);
       const own = registry.find(run);
-      if (own !== undefined && (!own.isOver || kept.node === address || outcome !== undefined)) return own;
+      if (
+        own !== undefined && !followers.has(own) &&
+        (!own.isOver || kept.node === address || outcome !== undefined)
+      ) {
+        await node.whenKept(run); // the others can be asked about it from now on
+        return own;
+      }
       const isElsewhere = kept.node !== undefined && kept.node !== address;
-      if (isElsewhere || (outcome !== undefined && kept.commits.length > 0)) {
+      if (
+        isElsewhere && await hasBegun(kept.node, run) ||
+        (outcome !== undefined && !("error" in outcome) && kept.commits.length > 0)
+      ) {
         node.learn(run, kept);
         return follow(run, about);
       }
@@ -196,6 +216,13 @@ export function durableRuns(
       }
       await systemClock.sleep(LOOK_MS);
     }
+  }
+
+  /** A node may yet refuse a run that it has. */
+  async function hasBegun(at: string | undefined, run: string): Promise<boolean> {
+    const response = await fetch(`${at}/orrery/has/${run}`).catch(() => undefined);
+    await response?.body?.cancel();
+    return response?.ok === true;
   }
 
   /** A run of another node, as if it were of this one. */
@@ -219,11 +246,12 @@ export function durableRuns(
         notice(messageOf(error))
       );
     });
+    followers.add(held);
     registry.add(held);
     void feed(held, asks).catch((error) => messageOf(error)).then((error) => {
       const status = node.journal.conversation(run, { last: 0 }).summary.status;
       held.end({ error, keptAs: status === "held" || status === "stopped" ? status : undefined });
-      registry.ended(held);
+      if (registry.find(run) === held) registry.ended(held);
     });
     return held;
   }

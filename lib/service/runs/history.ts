@@ -180,6 +180,7 @@ export class HistoryReader implements RunReader {
     const frames: Frame[] = [];
     const isBehind = this.#cursor < history.gone;
     const earlier = isBehind ? this.#run.earlier(this.#cursor) : [];
+    if (isBehind && earlier?.length === 0) this.#cursor = history.gone; // a process that was killed took the numbers in between
     if (earlier === undefined && this.#gap < history.gone) frames.push({ gap: this.#gap = history.gone });
     const missing = earlier?.filter(({ seq }) => seq <= history.gone) ?? [];
     const upTo = missing.length > 0 && missing.length === earlier?.length ? missing.at(-1)?.seq : undefined;

@@ -126,6 +126,12 @@ export class RunRegistry {
     this.changed();
   }
 
+  /** Another one takes its place, and its readers go on reading it. */
+  leave(run: HeldRun): void {
+    if (this.#active.get(run.id) === run) this.#active.delete(run.id);
+    this.#tellIdle();
+  }
+
   /** It is under way no more. */
   ended(run: HeldRun): void {
     this.#active.delete(run.id);
