@@ -1,6 +1,7 @@
 // What is asked of a Restate server: its ingress, which calls the runs, and its admin address.
 import { JournalError, type Json, type JsonObject, messageOf } from "../core/core.ts";
 import type { SlotRow } from "../journal/store.ts";
+import type { Writes } from "./commit_log.ts";
 import { type KeptCommits, RUN_SERVICE, SLOT_SERVICE, TaskRefused } from "./run_service.ts";
 
 /** Where a Restate server is. */
@@ -18,6 +19,8 @@ export interface RestateClient {
   /** Hands a task over, and settles when it is done. @throws {TaskRefused} as the node that took it says */
   perform(run: string, task: Json): Promise<void>;
   look(run: string, from: number): Promise<KeptCommits>;
+  /** Keeps a new run that nobody does anything with yet. */
+  keep(run: string, writes: Writes): Promise<void>;
   /** The rows of all runs, and whether a node has them. */
   rows(): Promise<readonly { readonly row: JsonObject; readonly isHeld: boolean }[]>;
   /** The slots of a scope. */
@@ -72,6 +75,7 @@ export function restateClient(
         throw why === undefined ? error : new TaskRefused(why, { cause: error });
       }
     },
+    keep: async (run, writes) => void await call(run, "keep", writes as unknown as Json),
     look: async (run, from) => JSON.parse(await call(run, "look", from)),
     async rows() {
       const rows = await query(

@@ -73,6 +73,8 @@ export interface DurableNode {
   whenKept(run: string): Promise<void> | undefined;
   /** How many commits of a run it knows. */
   known(run: string): number;
+  /** What was committed of a new run that nobody does anything with yet, such as a copy; it is taken as kept. */
+  copied(run: string): Writes;
   /** Takes in what others have committed, from a commit on; what is known already is passed over. */
   learn(run: string, kept: KeptCommits): void;
   /** The same of rows alone, for lists. */
@@ -91,11 +93,17 @@ export function durableNode(
   const known = new Map<string, number>();
   /** Runs that another process has begun to do what this one does now. */
   const again = new Set<string>();
+  /** Runs that are new here, and not kept. */
+  const copies = new Map<string, Writes>();
   /** Tasks that this process does. */
   const done = new Map<string, Promise<void>>();
   const store = memoryStore();
   const logged = loggedStore(store, {
-    append: (run, writes) => queues.get(run)?.append(writes),
+    append(run, writes) {
+      const queue = queues.get(run);
+      if (queue === undefined && !known.has(run)) copies.set(run, writes);
+      queue?.append(writes);
+    },
     whenKept: (run) => queues.get(run)?.whenKept(),
   });
   // Who owns a run is for Restate to say.
@@ -238,6 +246,12 @@ export function durableNode(
     handlers: {
       go,
       look: restate.handlers.object.shared(look),
+      async keep(ctx: restate.ObjectContext, writes: Writes): Promise<void> {
+        if (await ctx.get("commits") !== null) return;
+        ctx.set("commit 0", writes);
+        ctx.set("commits", 1);
+        ctx.set("row", rowBehind(null, writes));
+      },
       forget(ctx: restate.ObjectContext): Promise<void> {
         ctx.clearAll();
         return Promise.resolve();
@@ -251,6 +265,12 @@ export function durableNode(
     whenKept: (run) => queues.get(run)?.whenKept()?.catch(() => undefined),
     known: (run) => known.get(run) ?? 0,
     learn,
+    copied(run) {
+      const writes = copies.get(run) ?? [];
+      copies.delete(run);
+      known.set(run, 1);
+      return writes;
+    },
     learnRows(rows) {
       const kept = new Set(rows.map(({ row }) => row.id));
       const gone = store.runs({}).filter(({ id }) => !kept.has(id) && !queues.has(id));

@@ -110,9 +110,6 @@ onNodes(
       const seqs = told.map(({ seq }) => seq);
       assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b));
       const kept = (await other?.get(`/v1/runs/${body.id}/trace`))?.body.events;
-      if (kept === undefined) {
-        console.log("XX", JSON.stringify(await other?.get(`/v1/runs/${body.id}/trace`)));
-      }
       assert.deepEqual(told.filter(isKept), kept);
     }
   },
@@ -134,6 +131,16 @@ onNodes(
     const texts: readonly string[] = here?.body.messages.map(({ text }: { text: string }) => text);
     assert.deepEqual(texts.slice(0, 3), ["Hello.", "Hi", "Again."]);
     assert.equal(here?.body.slots["global.visits"], 1);
+    const back = await other?.post(`/v1/conversations/${id}/back`, { turns: 1 });
+    assert.equal(back?.status, 200, JSON.stringify(back));
+    const copy = back?.body.id;
+    for (const node of [one, other]) {
+      const { body } = await node?.get(`/v1/conversations/${copy}`) ?? assert.fail();
+      assert.deepEqual([body.status, body.turns], ["held", here?.body.turns - 1]);
+    }
+    const otherwise = await one?.post(`/v1/conversations/${copy}/messages`, { text: "Differently" });
+    assert.equal(otherwise?.status, 200, JSON.stringify(otherwise));
+    assert.equal((await other?.get(`/v1/conversations/${copy}`))?.body.turns, here?.body.turns);
     const next = await other?.post("/v1/conversations", { agent: "talk.agent.yml", user: "ana" });
     await other?.post(`/v1/conversations/${next?.body.id}/messages`, { text: "Me again" });
     await over(other, next?.body.id);

@@ -91,6 +91,8 @@ interface RunEngine {
   hand(run: string, task: DurableTask, about: AboutRun): Promise<RunHandle>;
   /** What is known here of a run is what is kept; where another node has it, it is followed. */
   learn(run: string): Promise<void>;
+  /** Keeps a run that was made of another one here. */
+  keepCopy(run: string): Promise<void>;
   /** There is something of it here. */
   knows(run: string): boolean;
   /** It is removed everywhere. */
@@ -328,6 +330,14 @@ export function durableRuns(
     learn,
     knows: (run) => node.has(run) || node.known(run) > 0,
     forget: restate.forget,
+    async keepCopy(run) {
+      try {
+        await restate.keep(run, node.copied(run));
+      } catch (error) {
+        node.journal.remove(run);
+        throw error;
+      }
+    },
     async learnAll() {
       node.learnRows(await restate.rows());
     },
@@ -448,15 +458,12 @@ async function durableService(
     },
     say: (words) => next(talk.id, { do: "say", words }),
     retry: () => next(talk.id, { do: "resume", wishes: {} }),
-    back: () =>
-      Promise.reject(
-        new ServiceError(
-          "Turns are not taken back where several nodes share the conversations: begin another one",
-          {
-            code: "invalid",
-          },
-        ),
-      ),
+    async back(turns) {
+      await engine.learn(talk.id);
+      const state = await talk.back(turns);
+      await engine.keepCopy(state.id);
+      return state;
+    },
   });
   const known = <Value>(look: (id: string) => Promise<Value>) => async (id: string): Promise<Value> => {
     await engine.learn(id);
