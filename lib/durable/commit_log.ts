@@ -109,6 +109,7 @@ export interface CommitQueue {
   end(error?: unknown): void;
   /** Nothing more is kept: this process has lost the run. */
   fail(error: unknown): void;
+  readonly hasFailed: boolean;
 }
 
 /** What is on its way at once is one commit: while one is being kept, the next ones gather. */
@@ -131,7 +132,10 @@ export function commitQueue(): CommitQueue {
       }
       wake.resolve();
     },
-    whenKept: () => (gathering ?? keeping)?.promise,
+    whenKept: () => failure === undefined ? (gathering ?? keeping)?.promise : Promise.reject(failure.error),
+    get hasFailed() {
+      return failure !== undefined;
+    },
     async next() {
       while (gathered.length === 0 && over === undefined && failure === undefined) await wake.promise;
       if (failure !== undefined) throw failure.error;

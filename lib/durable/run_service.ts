@@ -116,6 +116,7 @@ export function durableNode(
   function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
     if (has(run)) return; // nobody knows more of it
     const count = known.get(run) ?? 0;
+    if (count < from) return; // it was forgotten since that was asked
     if (kept < count) return relearn(run, []); // it was removed
     for (const writes of commits.slice(count - from)) writeAgain(store, writes);
     known.set(run, Math.max(count, from + commits.length));
@@ -130,7 +131,6 @@ export function durableNode(
 
   async function go(ctx: restate.ObjectContext, task: Json): Promise<void> {
     const run = ctx.key;
-    await done.get(run); // this process may have it still, and not know that it has lost it
     const before = await ctx.get<number>("commits") ?? 0;
     let row = await ctx.get<Json>("row");
     /** What others have committed, and this process has to write again before it goes on. */
@@ -142,6 +142,9 @@ export function durableNode(
       while (true) {
         const kept = await ctx.run(`commit ${next}`, async () => {
           if (queue === undefined) {
+            // This process may have it still, and not know that it has lost it.
+            while (done.has(run)) await done.get(run);
+            ctx.request().attemptCompletedSignal.throwIfAborted();
             relearn(run, past);
             queue = begin({
               run,
@@ -176,7 +179,7 @@ export function durableNode(
       forget(run, queue);
     } catch (error) {
       queue?.fail(error);
-      forget(run, queue);
+      if (!done.has(run)) forget(run, queue); // what this process still does in it is to fail
       if (error instanceof restate.TerminalError) ctx.clear("node");
       throw error;
     }
@@ -202,19 +205,14 @@ export function durableNode(
     else again.delete(run);
     const queue = commitQueue();
     queues.set(run, queue);
-    let isLost = false;
-    const lose = (error: unknown): void => {
-      isLost = true;
-      queue.fail(error);
-    };
-    const lost = (): void => lose(signal.reason);
+    const lost = (): void => queue.fail(signal.reason);
     signal.addEventListener("abort", lost, { once: true });
     const refused = (error: unknown): void =>
-      error instanceof TaskRefused ? queue.end(new restate.TerminalError(error.message)) : lose(error);
+      error instanceof TaskRefused ? queue.end(new restate.TerminalError(error.message)) : queue.fail(error);
     const working = work(task).then(() => queue.end(), refused).finally(() => {
       signal.removeEventListener("abort", lost);
       done.delete(run);
-      if (!isLost) return;
+      if (!queue.hasFailed) return;
       forget(run, queue);
       relearn(run, []); // not all that was done here is kept
     });

@@ -4,6 +4,7 @@ import {
   isPassing,
   isRecord,
   type Journal,
+  type JournalStatus,
   type Json,
   messageOf,
   ProblemsError,
@@ -104,6 +105,8 @@ interface RunEngine {
 
 /** How often is looked where a run is, ms. */
 const LOOK_MS = 25;
+/** The same where Restate does not answer, ms. */
+const ASK_AGAIN_MS = 250;
 /** So long a run may be without a node before that is told, ms. */
 const TAKER_MS = 60_000;
 
@@ -131,8 +134,11 @@ export function durableRuns(
       const taken = perform(run, task as unknown as DurableTask, isAgain).finally(() => taking.delete(run));
       taking.set(run, taken);
       const held = await taken;
-      signal.addEventListener("abort", () => held.cancel("another node has it now"), { once: true });
+      const lose = (): void => held instanceof HeldRun ? held.lose() : held.cancel();
+      if (signal.aborted) lose();
+      else signal.addEventListener("abort", lose, { once: true });
       const { status } = await held.ended;
+      if (signal.aborted) registry.remove(run);
       if (status === "stopped" && isEnding()) {
         throw new Error("this node is about to end, so another one goes on");
       }
@@ -209,7 +215,9 @@ export function durableRuns(
         node.learn(run, kept);
         return follow(run, about);
       }
-      if (outcome?.error !== undefined) throw outcome.error;
+      if (outcome?.error !== undefined) {
+        throw outcome.error instanceof TaskRefused ? refused(outcome.error.why) : outcome.error;
+      }
       if (performance.now() > until) {
         const why = await restate.waitsFor(run);
         throw new ServiceError(`no node takes run ${run}${why === undefined ? "" : `: ${why}`}`, {
@@ -251,11 +259,16 @@ export function durableRuns(
     followers.add(held);
     registry.add(held);
     void feed(held, asks).catch((error) => messageOf(error)).then((error) => {
-      const status = node.journal.conversation(run, { last: 0 }).summary.status;
+      const status = statusOf(run);
       held.end({ error, keptAs: status === "held" || status === "stopped" ? status : undefined });
       if (registry.find(run) === held) registry.ended(held);
     });
     return held;
+  }
+
+  /** As this node has it; undefined where it has nothing of it. */
+  function statusOf(run: string): JournalStatus | undefined {
+    return node.known(run) === 0 ? undefined : node.journal.conversation(run, { last: 0 }).summary.status;
   }
 
   /** Until the run is over, whichever node has it; what is kept is told once. */
@@ -270,16 +283,16 @@ export function durableRuns(
       }
     };
     while (true) {
-      const kept = await restate.look(held.id, node.known(held.id));
-      node.learn(held.id, kept);
-      if (kept.node === undefined) {
+      const kept = await restate.look(held.id, node.known(held.id)).catch(() => undefined); // it will answer again
+      if (kept !== undefined) node.learn(held.id, kept);
+      if (kept === undefined) {
+        await systemClock.sleep(ASK_AGAIN_MS);
+      } else if (kept.node === undefined) {
         for (let events = node.journal.events(held.id, { after: seen }); events.length > 0;) {
           for (const event of events) take({ event });
           events = node.journal.events(held.id, { after: seen });
         }
-        if (held.hasEnded || node.journal.conversation(held.id, { last: 0 }).summary.status !== "running") {
-          return;
-        }
+        if (held.hasEnded || kept.count === 0 || statusOf(held.id) !== "running") return;
       } else {
         try {
           await frames(`${kept.node}/orrery/frames/${held.id}?after=${seen}`, take);

@@ -40,6 +40,7 @@ export class HeldRun implements RunHandle {
   readonly #over = Promise.withResolvers<void>();
   #waiting = new Set<() => void>();
   #isOver = false;
+  #isLost = false;
   #steps = 0;
   #ms = 0;
   /** When its own time began, as far as this process has it. */
@@ -62,6 +63,7 @@ export class HeldRun implements RunHandle {
   }
 
   push(event: RunEvent): void {
+    if (this.#isLost) return;
     if (event.seq > this.before) {
       this.#beganAt ??= performance.now() - event.at;
       this.history.push(event);
@@ -84,6 +86,12 @@ export class HeldRun implements RunHandle {
     this.#isOver = true;
     this.#changed();
     this.#over.resolve();
+  }
+
+  /** Another process has it now: what this one comes to in it, nobody hears. */
+  lose(): void {
+    this.#isLost = true;
+    this.cancel("another node has it now");
   }
 
   get ended(): Promise<RunState> {
