@@ -124,7 +124,7 @@ export function durableNode(
 
   /** In one go: whoever looks sees a whole run. */
   function relearn(run: string, commits: readonly Writes[]): void {
-    store.commit(() => store.removeRun(run));
+    if (commits.length > 0 || known.has(run)) store.commit(() => store.removeRun(run));
     for (const writes of commits) writeAgain(store, writes);
     known.set(run, commits.length);
   }
@@ -136,6 +136,7 @@ export function durableNode(
     /** What others have committed, and this process has to write again before it goes on. */
     const past: Writes[] = [];
     for (let n = 0; n < before; n++) past.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
+    let holder: string | undefined;
     let queue: CommitQueue | undefined;
     let next = before;
     try {
@@ -161,8 +162,9 @@ export function durableNode(
         else known.set(run, next + 1);
         ctx.set(`commit ${next}`, kept.writes);
         ctx.set("commits", ++next);
-        ctx.set("row", row = rowBehind(row, kept.writes));
-        ctx.set("node", kept.node);
+        row = rowBehind(row, kept.writes);
+        if (kept.writes.some(([method]) => method === "putRun")) ctx.set("row", row); // each commit would be one more to keep
+        if (kept.node !== holder) ctx.set("node", holder = kept.node);
         for (const [scope, slots] of slotsIn(kept.writes)) {
           await ctx.genericCall({
             service: SLOT_SERVICE,

@@ -3,6 +3,7 @@
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
 import { benchConversation } from "./conversation.ts";
+import { benchDurable } from "./durable.ts";
 import { benchDocuments } from "./documents.ts";
 import { benchJournal } from "./journal.ts";
 import { benchMidStream } from "./mid_stream.ts";
@@ -31,6 +32,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   retrieval: benchRetrieval,
   sandbox: () => benchSandbox(),
   server: benchServer,
+  durable: benchDurable,
   startup: async () =>
     (await measureStartup()).map(({ name, medianMs, ratio, limit }) => ({
       what: name,

@@ -17,6 +17,8 @@ export const SECRET = "sk-durable-0123456789abcdef";
 export interface Node {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
+  /** Where the others, and Restate, reach it. */
+  readonly address: string;
   readonly process: Deno.ChildProcess;
   /** kill -9 */
   kill(): Promise<void>;
@@ -44,16 +46,16 @@ export interface Cluster extends AsyncDisposable {
 /** Starts them in a project of these files. */
 export async function cluster(
   files: Readonly<Record<string, string>>,
-  { size = 2 } = {},
+  { size = 2, flags = [] }: { readonly size?: number; readonly flags?: readonly string[] } = {},
 ): Promise<Cluster> {
   const project = await testProject(files);
   const restate = await restateServer();
   const balancer = balanced(Array.from({ length: size }, freePort));
   const nodes: Node[] = [];
   for (const port of balancer.ports) {
-    const engine =
-      `restate=${restate.admin},ingress=${restate.ingress},as=${balancer.url},listen=127.0.0.1:${port}`;
-    nodes.push(await startNode(engine, project));
+    const as = size === 1 ? `http://127.0.0.1:${port}` : balancer.url;
+    const engine = `restate=${restate.admin},ingress=${restate.ingress},as=${as},listen=127.0.0.1:${port}`;
+    nodes.push(await startNode({ engine, address: `http://127.0.0.1:${port}`, flags }, project));
   }
   return {
     nodes,
@@ -74,7 +76,11 @@ export async function cluster(
 }
 
 async function startNode(
-  engine: string,
+  { engine, address, flags }: {
+    readonly engine: string;
+    readonly address: string;
+    readonly flags: readonly string[];
+  },
   { folder, env }: Awaited<ReturnType<typeof testProject>>,
 ): Promise<Node> {
   const start = async () => {
@@ -92,6 +98,7 @@ async function startNode(
         "--quiet",
         "--allow-write=out",
         `--engine=${engine}`,
+        ...flags,
       ],
       cwd: folder,
       env: { ...env, OPENAI_API_KEY: SECRET },
@@ -124,6 +131,7 @@ async function startNode(
     return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
   };
   return {
+    address,
     get origin() {
       return now.origin;
     },
@@ -154,6 +162,7 @@ function balanced(ports: readonly number[]) {
       const port = ports[turn++ % ports.length] ?? 0;
       const server = await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => undefined);
       if (server === undefined) continue;
+      for (const end of [client, server]) end.setNoDelay(); // else small messages wait 40 ms for one another
       await Promise.allSettled([
         client.readable.pipeTo(server.writable),
         server.readable.pipeTo(client.writable),

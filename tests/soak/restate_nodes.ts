@@ -1,0 +1,166 @@
+// Three nodes on one Restate server under load, and a node killed every few seconds: no run is lost, no finished step is done twice.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type Cluster, cluster, type Node } from "../durable/_nodes.ts";
+import { whyNot } from "../durable/_restate.ts";
+import { pause, until } from "../_waiting.ts";
+import { median } from "../bench/_median.ts";
+
+const LOAD_MS = 120_000;
+const KILLS = 24;
+const AT_ONCE = 16;
+const STEPS = 10;
+const STEP_MS = 100;
+
+/** One time that a step was done: what it gave, and when it began. */
+interface Done {
+  readonly token: string;
+  readonly at: number;
+}
+
+/** What a step is to ask: it takes its time, and gives something new each time. */
+class StepServer implements AsyncDisposable {
+  readonly done = new Map<string, Done[]>();
+  readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async ({ url }) => {
+    const step = new URL(url).pathname;
+    const token = crypto.randomUUID();
+    this.done.set(step, [...this.done.get(step) ?? [], { token, at: performance.now() }]);
+    await pause(STEP_MS);
+    return new Response(token);
+  });
+
+  get host(): string {
+    return `127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  of(run: number): readonly (readonly Done[])[] {
+    return Array.from({ length: STEPS }, (_, step) => this.done.get(`/${run}/${step}`) ?? []);
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.#server.shutdown();
+  }
+}
+
+/** A run of ten steps, one behind the other or all at once; some have one more, which must not be done twice. */
+function callsOf(run: number, host: string): string {
+  const steps = Array.from({ length: STEPS }, (_, step) => {
+    const behind = run % 2 === 0 && step > 0 ? `:s${step - 1}` : "";
+    return `!!!GADGET_START:FetchUrl:s${step}${behind}\n!!!ARG:url\nhttp://${host}/${run}/${step}\n!!!GADGET_END\n`;
+  });
+  const once = `!!!GADGET_START:RunCommand:once\n!!!ARG:command\nsh\n!!!ARG:args\n${
+    JSON.stringify(["-c", `echo begun >> out/${run}; sleep 0.5; echo ended >> out/${run}`])
+  }\n!!!GADGET_END\n`;
+  return steps.join("") + (run % 4 === 1 ? once : "");
+}
+
+/** Gives how many runs and kills there were, and how long it took until another node went on. */
+export async function restateNodes(): Promise<string> {
+  const why = await whyNot();
+  if (why !== undefined) return `not run here: ${why}`;
+  await using steps = new StepServer();
+  await using made = await cluster(
+    { "orrery.yaml": "grants: { RunCommand: { run: [sh] } }\n", "out/.keep": "" },
+    { size: 3, flags: [`--allow-net=${steps.host}`] },
+  );
+  const end = performance.now() + LOAD_MS;
+  const tallies = { runs: 0, asked: 0 };
+  const takeovers: number[] = [];
+  let run = 0;
+  const client = async (): Promise<void> => {
+    while (performance.now() < end) await wholeRun();
+  };
+  const wholeRun = async (): Promise<void> => {
+    let n = -1;
+    const { body: { id } } = await asked(made, async (node) => {
+      n = run++; // one that a node has taken with its last breath goes on by itself
+      await Deno.writeTextFile(join(made.folder, `${n}.calls`), callsOf(n, steps.host));
+      return await node.post("/v1/runs", { file: `${n}.calls` });
+    }, [202]);
+    runs.set(id, n);
+    for (;;) {
+      const { body: { status, error } } = await asked(made, (node) => node.get(`/v1/runs/${id}?wait=20`), [
+        200,
+      ]);
+      if (status === "running") continue;
+      if (status === "done") break;
+      assert.equal(status, "stopped", `run ${n}, ${id}: ${error}`);
+      tallies.asked++;
+      await asked(made, (node) => node.post(`/v1/runs/${id}/resume`, { rerun: ["call:once"] }), [202, 409]);
+    }
+    const { body: trace } = await asked(made, (node) => node.get(`/v1/runs/${id}/trace`), [200]);
+    for (const [step, times] of steps.of(n).entries()) {
+      const kept = JSON.stringify(
+        trace.steps.find(({ key }: { key: string }) => key === `call:s${step}`)?.outcome,
+      );
+      // Whoever does a step again whose outcome is kept gets another one, which comes to nothing.
+      const last = times.at(-1)?.token ?? "none";
+      assert.ok(
+        kept?.includes(last),
+        `run ${n}, step ${step}: kept ${kept}, last done ${last}, ${times.length} times`,
+      );
+    }
+    tallies.runs++;
+  };
+  const runs = new Map<string, number>();
+  const killing = async (): Promise<void> => {
+    for (let kill = 0; kill < KILLS; kill++) {
+      await pause(LOAD_MS / (KILLS + 1) - 700);
+      const victim = made.nodes[kill % made.nodes.length];
+      assert.ok(victim);
+      const held = await heldBy(victim, made);
+      await victim.kill();
+      const at = performance.now();
+      await pause(500);
+      await victim.restart();
+      await pause(4_000);
+      for (const id of held) {
+        const next = steps.of(runs.get(id) ?? -1).flat().filter((done) => done.at > at).map((done) =>
+          done.at
+        );
+        if (next.length > 0) takeovers.push(Math.min(...next) - at);
+      }
+    }
+  };
+  await Promise.all([killing(), ...Array.from({ length: AT_ONCE }, client)]);
+  const listed = async (status: string) =>
+    (await asked(made, (node) => node.get(`/v1/runs?limit=100&status=${status}`), [200])).body.runs;
+  await until(async () => (await listed("running")).length === 0, 30_000);
+  const twice = [...steps.done.values()].reduce((sum, times) => sum + times.length - 1, 0);
+  return `${KILLS} nodes killed, ${tallies.runs} runs of ten steps, none lost, no finished step done twice, ` +
+    `${twice} unfinished ones done again, ${tallies.asked} asked about; ${takeovers.length} runs taken over, ` +
+    `p50 ${median(takeovers).toFixed(0)} ms, at most ${Math.max(...takeovers).toFixed(0)} ms`;
+}
+
+/** The runs that a node has, by what Restate knows. */
+async function heldBy({ address }: Node, { restate }: Cluster): Promise<readonly string[]> {
+  const response = await fetch(`${restate.admin}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({
+      query: `SELECT service_key FROM state WHERE key = 'node' AND value_utf8 = '"${address}"'`,
+    }),
+  });
+  const { rows } = await response.json();
+  return rows.map(({ service_key }: { service_key: string }) => service_key);
+}
+
+/** Any node that answers so; one that dies meanwhile is passed over. */
+async function asked(
+  { nodes }: Cluster,
+  ask: (node: Node) => ReturnType<Node["get"]>,
+  wanted: readonly number[],
+): ReturnType<Node["get"]> {
+  for (let tries = 0, said = "";; tries++) {
+    const node = nodes[Math.floor(Math.random() * nodes.length)];
+    assert.ok(node && tries < 200, said);
+    try {
+      const answer = await ask(node);
+      if (wanted.includes(answer.status)) return answer;
+      said = JSON.stringify(answer);
+    } catch (error) {
+      said = String(error);
+    }
+    await pause(100);
+  }
+}
