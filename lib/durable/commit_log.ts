@@ -1,6 +1,6 @@
 // What a run commits, as a log that another process can write again: the rows of its journal, commit by commit. Restate keeps the log, so a run
 // goes on at any node from where its last commit was.
-import { type Json, objectOrEmpty } from "../core/core.ts";
+import { JournalError, type Json, objectOrEmpty, VERSION } from "../core/core.ts";
 import type { ConversationStore, JournalStore } from "../journal/store.ts";
 
 /** One write of a store: its method, and what that was given. */
@@ -89,7 +89,9 @@ export function writeAgain(store: JournalStore, writes: Writes): void {
       const target = OF_CONVERSATIONS.some((each) => each === method) ? store.conversations : store;
       const write: unknown = Reflect.get(target, method);
       if (typeof write !== "function") {
-        throw new Error(`A commit of another version of Orrery: ${method} is not known here`);
+        throw new JournalError(
+          `Another version of Orrery has gone on with this run, and ${VERSION} does not know what it has kept (${method}): ask a node of that version, which also finishes it`,
+        );
       }
       Reflect.apply(write, target, given);
     }

@@ -118,8 +118,10 @@ export function durableNode(
     const count = known.get(run) ?? 0;
     if (count < from) return; // it was forgotten since that was asked
     if (kept < count) return relearn(run, []); // it was removed
-    for (const writes of commits.slice(count - from)) writeAgain(store, writes);
-    known.set(run, Math.max(count, from + commits.length));
+    for (const [n, writes] of commits.slice(count - from).entries()) {
+      writeAgain(store, writes);
+      known.set(run, count + n + 1);
+    }
   }
 
   /** In one go: whoever looks sees a whole run. */

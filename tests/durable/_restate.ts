@@ -42,10 +42,27 @@ export async function whyNot(): Promise<string | undefined> {
   }
 }
 
-/** Starts a server in a new folder. */
-export async function restateServer(): Promise<RestateServer> {
+/** The rows of a query at an admin address. */
+export async function queryRestate(
+  admin: string,
+  query: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const response = await fetch(`${admin}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${admin} answered ${response.status}: ${text}`);
+  return JSON.parse(text).rows;
+}
+
+/** Starts a server in a new folder. @param more lines of its configuration */
+export async function restateServer(
+  { node = `127.0.0.1:${freePort()}`, more = "" } = {},
+): Promise<RestateServer> {
   const folder = await Deno.makeTempDir({ prefix: "orrery-restate-" });
-  const [ingress, admin, node] = [freePort(), freePort(), freePort()].map((port) => `127.0.0.1:${port}`);
+  const [ingress, admin] = [freePort(), freePort()].map((port) => `127.0.0.1:${port}`);
   const config = join(folder, "restate.toml");
   await Deno.writeTextFile(
     config,
@@ -56,7 +73,7 @@ base-dir = "${join(folder, "data")}"
 listen-mode = "tcp"
 bind-address = "${node}"
 advertised-address = "http://${node}"
-[admin]
+${more}[admin]
 bind-address = "${admin}"
 [ingress]
 bind-address = "${ingress}"

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { RunEvent } from "../../mod.ts";
 import { until } from "../_waiting.ts";
 import { type Cluster, cluster, type Node, SECRET } from "./_nodes.ts";
-import { whyNot } from "./_restate.ts";
+import { queryRestate, whyNot } from "./_restate.ts";
 
 const FILES = {
   "orrery.yaml": "models: { default: script/slow.yml }\nprompts: { folders: [prompts/] }\n",
@@ -172,6 +172,54 @@ onNodes("a node that is told to end leaves its runs to another", async (made) =>
   }
 });
 
+onNodes(
+  "what another version has kept or handed over is told with words, and all else goes on",
+  async ({ restate }, one, other) => {
+    const ran = await one?.post("/v1/runs", { file: "a.calls" }) ?? assert.fail();
+    await over(one, ran.body.id);
+    const rows = await queryRestate(
+      restate.admin,
+      `SELECT key, value_utf8 FROM state WHERE service_key = '${ran.body.id}'`,
+    );
+    const state = Object.fromEntries(rows.map(({ key, value_utf8 }) => [String(key), String(value_utf8)]));
+    const count = Number(state.commits);
+    const newer = { ...state, commits: String(count + 1), [`commit ${count}`]: '[["addDance",{}]]' };
+    const bytes = Object.entries(newer).map(([key, text]) => [key, [...new TextEncoder().encode(text)]]);
+    await ok(`${restate.admin}/services/OrreryRun_v1/state`, {
+      object_key: ran.body.id,
+      new_state: Object.fromEntries(bytes),
+    });
+    const tellsIt =
+      /Another version of Orrery has gone on with this run, .* \(addDance\): ask a node of that version/;
+    await until(async () => (await other?.get(`/v1/runs/${ran.body.id}`))?.status === 503);
+    for (const node of [one, other]) {
+      for (const path of ["", "/trace"]) {
+        const { status, body } = await node?.get(`/v1/runs/${ran.body.id}${path}`) ?? assert.fail();
+        assert.deepEqual([status, body.code], [503, "journal"]);
+        assert.match(body.detail, tellsIt);
+      }
+      assert.match((await node?.post(`/v1/runs/${ran.body.id}/resume`))?.body.detail, tellsIt);
+      assert.equal((await node?.get("/v1/runs"))?.body.runs.length, 1);
+    }
+    await ok(`${restate.ingress}/OrreryRun_v1/dances/go/send`, { do: "dance" });
+    await until(async () => {
+      const failures = await queryRestate(restate.admin, "SELECT last_failure FROM sys_invocation");
+      return failures.some(({ last_failure }) =>
+        String(last_failure).includes('Another version of Orrery has handed this over: {"do":"dance"}')
+      );
+    });
+    const next = await other?.post("/v1/runs", { file: "a.md" });
+    assert.equal((await over(one, next?.body.id)).value, "one two three");
+  },
+);
+
+async function ok(url: string, body: object): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  assert.ok(response.ok, text);
+}
+
 onNodes("what is secret is never given to Restate", async ({ restate }, one) => {
   const begun = await one?.post("/v1/conversations", {
     agent: "talk.agent.yml",
@@ -181,12 +229,7 @@ onNodes("what is secret is never given to Restate", async ({ restate }, one) => 
   await over(one, begun?.body.id);
   await over(one, ran?.body.id);
   for (const table of ["state", "sys_journal"]) {
-    const response = await fetch(`${restate.admin}/query`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ query: `SELECT * FROM ${table}` }),
-    });
-    const { rows } = await response.json();
+    const rows = await queryRestate(restate.admin, `SELECT * FROM ${table}`);
     const texts: readonly string[] = rows.flatMap((row: object) => Object.values(row).map(textOf));
     assert.ok(texts.some((text) => text.includes("[secret OPENAI_API_KEY]")), table);
     assert.ok(!texts.some((text) => text.includes(SECRET)), table);

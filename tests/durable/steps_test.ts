@@ -67,6 +67,42 @@ async function twoNodes(server: RestateServer): Promise<void> {
   }
 }
 
+Deno.test("a node with the key of Restate refuses what is not signed with it", async () => {
+  if (why !== undefined) return console.log(`not run here: ${why}`);
+  const key = await Deno.makeTempFile({ suffix: ".pem" });
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  assert.ok("privateKey" in pair);
+  const pem = new Uint8Array(await crypto.subtle.exportKey("pkcs8", pair.privateKey)).toBase64();
+  await Deno.writeTextFile(key, `-----BEGIN PRIVATE KEY-----\n${pem}\n-----END PRIVATE KEY-----\n`);
+  const identity = `publickeyv1_${
+    base58(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)))
+  }`;
+  using signing = await restateServer({ more: `request-identity-private-key-pem-file = "${key}"\n` });
+  using other = await restateServer();
+  const node = durableNode({ identity, work: () => Promise.reject(new TaskRefused("it was asked")) });
+  const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, node.handler);
+  const url = `http://127.0.0.1:${http.addr.port}`;
+  try {
+    await restateClient(signing, fetch).register(url);
+    await assert.rejects(restateClient(signing, fetch).perform("a", null), /it was asked/);
+    await assert.rejects(restateClient(other, fetch).register(url), /401/);
+    const response = await fetch(`${url}/invoke/OrreryRun_v1/go`, { method: "POST" });
+    await response.body?.cancel();
+    assert.equal(response.status, 401);
+  } finally {
+    await http.shutdown();
+    await Deno.remove(key);
+  }
+});
+
+function base58(bytes: Uint8Array): string {
+  let text = "";
+  for (let rest = BigInt(`0x${bytes.toHex()}`); rest > 0n; rest /= 58n) {
+    text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[Number(rest % 58n)] + text;
+  }
+  return "1".repeat(bytes.findIndex((byte) => byte !== 0)) + text;
+}
+
 const READ = { key: "a", kind: "read", name: "a file", input: null, isIdempotent: true } as const;
 
 function onRestate(server: RestateServer): InPlace {

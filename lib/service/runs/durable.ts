@@ -446,8 +446,10 @@ async function durableService(
         const isBegun = isAgain && stage.options.journal.conversation(run, { last: 0 }).isOpen;
         return isBegun ? await talks.resume(run, {}) : await (await talks.open(run)).say(task.words);
       }
-      default:
-        return task satisfies never;
+      default: // a node of that version takes it
+        throw new Error(
+          `Another version of Orrery has handed this over: ${JSON.stringify(task satisfies never)}`,
+        );
     }
   });
 
