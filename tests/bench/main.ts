@@ -1,4 +1,4 @@
-// deno task bench [parser] [scheduler] [runs] [turn] [mid-stream] [journal] [prompts] [documents] [conversation] [retrieval] [sandbox] [server] [startup]: one table; exit code 1 when a limit is broken.
+// deno task bench [parser] [scheduler] [runs] [turn] [mid-stream] [journal] [prompts] [documents] [conversation] [retrieval] [sandbox] [server] [durable] [startup]: one table; exit code 1 when a limit is broken.
 
 import { formatTable, isWithin } from "./_table.ts";
 import type { Row } from "./_table.ts";
