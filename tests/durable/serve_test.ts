@@ -52,9 +52,9 @@ async function over(node: Node | undefined, id: string) {
 }
 
 /** All events of a run, as a follower hears them; one that is cut off goes on where it was. */
-async function followed(node: Node | undefined, id: string): Promise<readonly RunEvent[]> {
+async function followed(node: Node | undefined, id: string, after = 0): Promise<readonly RunEvent[]> {
   assert.ok(node);
-  const response = await fetch(`${node.origin}/v1/runs/${id}/events`, {
+  const response = await fetch(`${node.origin}/v1/runs/${id}/events?after=${after}`, {
     signal: AbortSignal.timeout(30_000),
   });
   const text = await response.text();
@@ -100,6 +100,9 @@ onNodes(
     for (const victim of made.nodes) {
       const { body } = await one?.post("/v1/runs", { file: "a.md" }) ?? assert.fail();
       const follower = made.nodes.find((node) => node !== victim);
+      const { body: begun } = await one?.get(`/v1/runs/${body.id}/trace`) ?? assert.fail();
+      const after = begun.events.at(-1).seq;
+      const rest = followed(follower, body.id, after); // nobody has followed it there before
       const events = followed(follower, body.id);
       await new Promise((resolve) => setTimeout(resolve, 400));
       await victim.killAndRestart();
@@ -111,6 +114,8 @@ onNodes(
       assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b));
       const kept = (await other?.get(`/v1/runs/${body.id}/trace`))?.body.events;
       assert.deepEqual(told.filter(isKept), kept);
+      const behind = kept.filter(({ seq }: RunEvent) => seq > after);
+      assert.deepEqual((await rest).filter(isKept), behind);
     }
   },
 );
