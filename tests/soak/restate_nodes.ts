@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Cluster, cluster, type Node } from "../durable/_nodes.ts";
-import { whyNot } from "../durable/_restate.ts";
+import { queryRestate, whyNot } from "../durable/_restate.ts";
 import { pause, until } from "../_waiting.ts";
 import { median } from "../bench/_median.ts";
 
@@ -156,15 +156,11 @@ export async function restateNodes(): Promise<string> {
 
 /** The runs that a node has, by what Restate knows. */
 async function heldBy({ address }: Node, { restate }: Cluster): Promise<readonly string[]> {
-  const response = await fetch(`${restate.admin}/query`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({
-      query: `SELECT service_key FROM state WHERE key = 'node' AND value_utf8 = '"${address}"'`,
-    }),
-  });
-  const { rows } = await response.json();
-  return rows.map(({ service_key }: { service_key: string }) => service_key);
+  const rows = await queryRestate(
+    restate.admin,
+    `SELECT service_key FROM state WHERE key = 'node' AND value_utf8 = '"${address}"'`,
+  );
+  return rows.map(({ service_key }) => String(service_key));
 }
 
 /** Any node that answers so; one that dies meanwhile is passed over. */
