@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { testProject } from "../_project.ts";
 import { pause } from "../_waiting.ts";
 import { PROJECT_ROOT } from "../_run.ts";
-import { freePort, type RestateServer, restateServer } from "./_restate.ts";
+import { balanced, freePort, type RestateServer, restateServer } from "./_restate.ts";
 
 /** A key that each node has. */
 export const SECRET = "sk-durable-0123456789abcdef";
@@ -46,10 +46,15 @@ export interface Cluster extends AsyncDisposable {
 /** Starts them in a project of these files. */
 export async function cluster(
   files: Readonly<Record<string, string>>,
-  { size = 2, flags = [] }: { readonly size?: number; readonly flags?: readonly string[] } = {},
+  { size = 2, flags = [], ...given }: {
+    readonly size?: number;
+    readonly flags?: readonly string[];
+    /** Default: one server. It ends with the nodes. */
+    readonly restate?: RestateServer;
+  } = {},
 ): Promise<Cluster> {
   const project = await testProject(files);
-  const restate = await restateServer();
+  const restate = given.restate ?? await restateServer();
   const balancer = balanced(Array.from({ length: size }, freePort));
   const nodes: Node[] = [];
   for (const port of balancer.ports) {
@@ -151,28 +156,4 @@ async function startNode(
         body: JSON.stringify(body),
       }),
   };
-}
-
-/** One address for many ports; one that does not answer is passed over. */
-function balanced(ports: readonly number[]) {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  let turn = 0;
-  const pass = async (client: Deno.TcpConn): Promise<void> => {
-    for (let tries = 0; tries < ports.length; tries++) {
-      const port = ports[turn++ % ports.length] ?? 0;
-      const server = await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => undefined);
-      if (server === undefined) continue;
-      for (const end of [client, server]) end.setNoDelay(); // else small messages wait 40 ms for one another
-      await Promise.allSettled([
-        client.readable.pipeTo(server.writable),
-        server.readable.pipeTo(client.writable),
-      ]);
-      return;
-    }
-    client.close();
-  };
-  (async () => {
-    for await (const client of listener) pass(client).catch(() => undefined);
-  })();
-  return { ports, url: `http://127.0.0.1:${listener.addr.port}`, close: () => listener.close() };
 }

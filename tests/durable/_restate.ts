@@ -132,3 +132,64 @@ export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }
+
+/** Three servers that keep everything twice, behind one address. */
+export interface RestateCluster extends RestateServer {
+  readonly servers: readonly RestateServer[];
+}
+
+/** Starts them. */
+export async function restateCluster(): Promise<RestateCluster> {
+  const nodes = Array.from({ length: 3 }, () => `127.0.0.1:${freePort()}`);
+  const servers = await Promise.all(nodes.map((node, n) =>
+    restateServer({
+      node,
+      more: `cluster-name = "orrery"
+node-name = "n${n + 1}"
+force-node-id = ${n + 1}
+auto-provision = ${n === 0}
+default-replication = 2
+metadata-client.addresses = ${JSON.stringify(nodes.map((each) => `http://${each}`))}
+`,
+    })
+  ));
+  const behind = (what: "admin" | "ingress") =>
+    balanced(servers.map((each) => Number(new URL(each[what]).port)));
+  const [admin, ingress] = [behind("admin"), behind("ingress")];
+  return {
+    servers,
+    admin: admin.url,
+    ingress: ingress.url,
+    kill: () => servers.forEach((each) => each.kill()),
+    restart: async () => void await Promise.all(servers.map((each) => each.restart())),
+    [Symbol.dispose]() {
+      admin.close();
+      ingress.close();
+      for (const each of servers) each[Symbol.dispose]();
+    },
+  };
+}
+
+/** One address for many ports; one that does not answer is passed over. */
+export function balanced(ports: readonly number[]) {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let turn = 0;
+  const pass = async (client: Deno.TcpConn): Promise<void> => {
+    for (let tries = 0; tries < ports.length; tries++) {
+      const port = ports[turn++ % ports.length] ?? 0;
+      const server = await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => undefined);
+      if (server === undefined) continue;
+      for (const end of [client, server]) end.setNoDelay(); // else small messages wait 40 ms for one another
+      await Promise.allSettled([
+        client.readable.pipeTo(server.writable),
+        server.readable.pipeTo(client.writable),
+      ]);
+      return;
+    }
+    client.close();
+  };
+  (async () => {
+    for await (const client of listener) pass(client).catch(() => undefined);
+  })();
+  return { ports, url: `http://127.0.0.1:${listener.addr.port}`, close: () => listener.close() };
+}

@@ -8,7 +8,7 @@ import { killWhileCommitting } from "./kill_while_committing.ts";
 import { killWhileSaving } from "./kill_while_saving.ts";
 import { killWhileWriting } from "./kill_while_writing.ts";
 import { manyCalls } from "./many_calls.ts";
-import { restateNodes } from "./restate_nodes.ts";
+import { restateNodes, restateReplicas } from "./restate_nodes.ts";
 import { serverKills } from "./server_kills.ts";
 import { serverLoad } from "./server_load.ts";
 import { thorough } from "./thorough.ts";
@@ -26,6 +26,7 @@ const PARTS = {
   serverKills,
   serverLoad,
   restateNodes,
+  restateReplicas,
 };
 
 const wanted = Deno.args.length === 0 ? Object.keys(PARTS) : Deno.args;

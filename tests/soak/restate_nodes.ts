@@ -1,13 +1,19 @@
-// Three nodes on one Restate server under load, and a node killed every few seconds: no run is lost, no finished step is done twice.
+// Three nodes under load, and one of them, or one of three Restate servers, killed again and again: no run is lost, no finished step is done twice.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Cluster, cluster, type Node } from "../durable/_nodes.ts";
-import { queryRestate, whyNot } from "../durable/_restate.ts";
+import {
+  queryRestate,
+  restateCluster,
+  type RestateServer,
+  restateServer,
+  whyNot,
+} from "../durable/_restate.ts";
+import { RUN_SERVICE } from "../../lib/durable/run_service.ts";
 import { pause, until } from "../_waiting.ts";
 import { median } from "../bench/_median.ts";
 
 const LOAD_MS = 120_000;
-const KILLS = 24;
 const AT_ONCE = 16;
 const STEPS = 10;
 const STEP_MS = 100;
@@ -54,15 +60,45 @@ function callsOf(run: number, host: string): string {
   return steps.join("") + (run % 4 === 1 ? once : "");
 }
 
-/** Gives how many runs and kills there were, and how long it took until another node went on. */
+/** What is killed: it begins again a while later. */
+interface Victim {
+  kill(): void | Promise<void>;
+  restart(): Promise<void>;
+}
+
+/** How the kills are spread over the load. */
+interface Kills {
+  readonly count: number;
+  /** How long what was killed stays away, ms: what goes on before does so elsewhere. */
+  readonly awayMs: number;
+}
+
+/** Nodes on one server. */
 export async function restateNodes(): Promise<string> {
+  return await underLoad({ what: "nodes", count: 24, awayMs: 2_000 }, restateServer, ({ nodes }) => nodes);
+}
+
+/** Servers that keep everything twice. */
+export async function restateReplicas(): Promise<string> {
+  const kills = { what: "Restate servers", count: 6, awayMs: 8_000 };
+  return await underLoad(kills, restateCluster, (_made, { servers }) => servers);
+}
+
+/** Gives how many runs and kills there were, and how long it took until the runs of a victim went on. */
+async function underLoad<Server extends RestateServer>(
+  { what, count, awayMs }: Kills & { readonly what: string },
+  started: () => Promise<Server>,
+  victimsOf: (made: Cluster, server: Server) => readonly (Victim | Node)[],
+): Promise<string> {
   const why = await whyNot();
   if (why !== undefined) return `not run here: ${why}`;
   await using steps = new StepServer();
+  const restate = await started();
   await using made = await cluster(
     { "orrery.yaml": "grants: { RunCommand: { run: [sh] } }\n", "out/.keep": "" },
-    { size: 3, flags: [`--allow-net=${steps.host}`] },
+    { size: 3, flags: [`--allow-net=${steps.host}`], restate },
   );
+  const victims = victimsOf(made, restate);
   const end = performance.now() + LOAD_MS;
   const tallies = { runs: 0, asked: 0 };
   const takeovers: number[] = [];
@@ -119,16 +155,16 @@ export async function restateNodes(): Promise<string> {
   const runs = new Map<string, number>();
   const kills: { readonly held: readonly string[]; readonly at: number }[] = [];
   const killing = async (): Promise<void> => {
-    for (let kill = 0; kill < KILLS; kill++) {
-      await pause(Math.max(0, end - LOAD_MS * (KILLS - kill) / (KILLS + 1) - performance.now()));
-      const victim = made.nodes[kill % made.nodes.length];
+    for (let kill = 0; kill < count; kill++) {
+      await pause(Math.max(0, end - LOAD_MS * (count - kill) / (count + 1) - performance.now()));
+      const victim = victims[kill % victims.length];
       assert.ok(victim);
-      const held = await heldBy(victim, made);
+      const held = await heldBy("address" in victim ? victim.address : undefined, made);
       await victim.kill();
       const at = performance.now();
       assert.ok(at < end, `kill ${kill} came behind the load`);
       kills.push({ held, at });
-      await pause(2_000); // what goes on before does so at another one
+      await pause(awayMs);
       await victim.restart();
     }
   };
@@ -149,18 +185,19 @@ export async function restateNodes(): Promise<string> {
     assert.ok(isWhole || steps.of(n).every((times) => times.length === 0), `run ${n} is lost`);
   }
   const twice = [...steps.done.values()].reduce((sum, times) => sum + times.length - 1, 0);
-  return `${KILLS} nodes killed, ${tallies.runs} runs of ten steps, none lost, no finished step done twice, ` +
+  return `${count} ${what} killed, ${tallies.runs} runs of ten steps, none lost, no finished step done twice, ` +
     `${twice} unfinished ones done again, ${tallies.asked} asked about; ${takeovers.length} runs taken over, ` +
     `p50 ${median(takeovers).toFixed(0)} ms, at most ${Math.max(...takeovers).toFixed(0)} ms`;
 }
 
-/** The runs that a node has, by what Restate knows. */
-async function heldBy({ address }: Node, { restate }: Cluster): Promise<readonly string[]> {
+/** The runs that a node has, or any node, by what Restate knows. */
+async function heldBy(address: string | undefined, { restate }: Cluster): Promise<readonly string[]> {
   const rows = await queryRestate(
     restate.admin,
-    `SELECT service_key FROM state WHERE key = 'node' AND value_utf8 = '"${address}"'`,
+    `SELECT service_key, value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'node'`,
   );
-  return rows.map(({ service_key }) => String(service_key));
+  const isIts = (node: unknown) => address === undefined || node === JSON.stringify(address);
+  return rows.flatMap(({ service_key, value_utf8 }) => isIts(value_utf8) ? [String(service_key)] : []);
 }
 
 /** Any node that answers so; one that dies meanwhile is passed over. */
