@@ -121,7 +121,7 @@ async function underLoad<Server extends RestateServer>(
       ]);
       if (status === "running") continue;
       if (status === "done") break;
-      assert.equal(status, "stopped", `run ${n}, ${id}: ${error}`);
+      assert.equal(status, "stopped", `run ${n}, ${id}, ${status}: ${error}`);
       const rerun = (node: Node) => node.post(`/v1/runs/${id}/resume`, { rerun: ["call:once"] });
       if ((await asked(made, rerun, [202, 409])).status === 202) granted++;
     }
