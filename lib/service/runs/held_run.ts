@@ -153,6 +153,7 @@ export class HeldRun implements RunHandle {
 
   /** How it has ended; `running` before its end was told. */
   get outcome(): RunState["status"] {
+    if (this.#isLost) return "running"; // elsewhere
     return this.#isOver ? this.#keptAs ?? this.#end?.status ?? "failed" : this.#end?.status ?? "running";
   }
 
