@@ -171,7 +171,9 @@ metadata-client.addresses = ${JSON.stringify(nodes.map((each) => `http://${each}
 }
 
 /** One address for many ports; one that does not answer is passed over. */
-export function balanced(ports: readonly number[]) {
+export function balanced(
+  ports: readonly number[],
+): { readonly ports: readonly number[]; readonly url: string; close(): void } {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let turn = 0;
   const pass = async (client: Deno.TcpConn): Promise<void> => {
