@@ -194,11 +194,11 @@ export function durableRuns(
     const before = node.known(run);
     restate.perform(run, secrets.maskJson(task as unknown as Json)).then(
       () => outcome = {},
-      (error) => outcome = { error },
+      (error) => outcome = { error: error instanceof TaskRefused ? refused(error.why) : error },
     );
     for (const until = performance.now() + TAKER_MS;;) {
       const kept = await restate.look(run, before);
-      if (outcome?.error instanceof TaskRefused) throw refused(outcome.error.why);
+      if (outcome?.error instanceof ServiceError) throw outcome.error;
       const own = registry.find(run);
       if (
         own !== undefined && !followers.has(own) &&
@@ -215,9 +215,7 @@ export function durableRuns(
         node.learn(run, kept);
         return follow(run, about);
       }
-      if (outcome?.error !== undefined) {
-        throw outcome.error instanceof TaskRefused ? refused(outcome.error.why) : outcome.error;
-      }
+      if (outcome?.error !== undefined) throw outcome.error;
       if (performance.now() > until) {
         const why = await restate.waitsFor(run);
         throw new ServiceError(`no node takes run ${run}${why === undefined ? "" : `: ${why}`}`, {
