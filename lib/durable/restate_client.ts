@@ -1,5 +1,5 @@
 // What is asked of a Restate server: its ingress, which calls the runs, and its admin address.
-import { JournalError, type Json, type JsonObject, messageOf } from "../core/core.ts";
+import { JournalError, type Json, type JsonObject, messageOf, systemClock } from "../core/core.ts";
 import type { SlotRow } from "../journal/store.ts";
 import type { Writes } from "./commit_log.ts";
 import { type KeptCommits, RUN_SERVICE, SLOT_SERVICE, TaskRefused } from "./run_service.ts";
@@ -16,7 +16,7 @@ export interface RestateAddress {
 export interface RestateClient {
   /** Registers the one address that all nodes stand behind. */
   register(uri: string): Promise<void>;
-  /** Hands a task over, and settles when it is done. @throws {TaskRefused} as the node that took it says */
+  /** Hands a task over, once, and settles when it is done. @throws {TaskRefused} as the node that took it says */
   perform(run: string, task: Json): Promise<void>;
   look(run: string, from: number): Promise<KeptCommits>;
   /** Keeps a new run that nobody does anything with yet. */
@@ -33,12 +33,26 @@ export interface RestateClient {
   cancel(run: string): Promise<void>;
 }
 
+/** A server that has lost another one may take as long to answer, ms. */
+const ANSWER_MS = 15_000;
+/** One that has taken over answers within this, ms. */
+const LOST_MS = 3_000;
+const AGAIN_MS = 100;
+
 export function restateClient(
   { admin, ingress }: RestateAddress,
   fetch: typeof globalThis.fetch,
 ): RestateClient {
-  const ask = async (url: string, body: Json, method = "POST"): Promise<string> => {
-    const headers = { "content-type": "application/json", accept: "application/json" };
+  const ask = async (
+    url: string,
+    body: Json,
+    { method = "POST", key }: { readonly method?: string; readonly key?: string } = {},
+  ): Promise<string> => {
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...(key !== undefined && { "idempotency-key": key }),
+    };
     let response: Response;
     let text: string;
     try {
@@ -46,18 +60,21 @@ export function restateClient(
         method,
         headers,
         body: method === "POST" ? JSON.stringify(body) : undefined,
+        signal: key === undefined ? AbortSignal.timeout(ANSWER_MS) : null, // a task takes as long as it does
       });
       text = await response.text();
     } catch (error) {
       throw new JournalError(`Restate at ${new URL(url).origin} does not answer: ${messageOf(error)}`);
     }
     if (response.ok) return text;
-    throw new RestateProblem(`Restate at ${new URL(url).origin} answered ${response.status}: ${text}`, text);
+    const message = `Restate at ${new URL(url).origin} answered ${response.status}: ${text}`;
+    if (response.status > 500) throw new JournalError(message); // a server that has lost another one
+    throw new RestateProblem(message, text);
   };
   const query = async (sql: string): Promise<readonly Readonly<Record<string, Json>>[]> =>
     JSON.parse(await ask(`${admin}/query`, { query: sql })).rows;
-  const call = (run: string, handler: string, body: Json) =>
-    ask(`${ingress}/${RUN_SERVICE}/${encodeURIComponent(run)}/${handler}`, body);
+  const call = (run: string, handler: string, body: Json, key?: string) =>
+    ask(`${ingress}/${RUN_SERVICE}/${encodeURIComponent(run)}/${handler}`, body, { key });
   const invocation = async (run: string): Promise<Readonly<Record<string, Json>> | undefined> =>
     (await query(
       `SELECT id, last_failure FROM sys_invocation WHERE target_service_name = '${RUN_SERVICE}' AND target_service_key = '${
@@ -68,11 +85,21 @@ export function restateClient(
   return {
     register: async (uri) => void await ask(`${admin}/deployments`, { uri, force: true }),
     async perform(run, task) {
-      try {
-        await call(run, "go", task);
-      } catch (error) {
-        const why = error instanceof RestateProblem ? whyRefused(error.body) : undefined;
-        throw why === undefined ? error : new TaskRefused(why, { cause: error });
+      const key = crypto.randomUUID(); // a call that is lost on its way Restate repeats too, and would do twice
+      for (let lostAt: number | undefined;;) {
+        const askedAt = performance.now();
+        try {
+          return void await call(run, "go", task, key);
+        } catch (error) {
+          if (error instanceof RestateProblem) {
+            const why = whyRefused(error.body);
+            throw why === undefined ? error : new TaskRefused(why, { cause: error });
+          }
+          const now = performance.now();
+          if (lostAt === undefined || now - askedAt > LOST_MS) lostAt = now; // it was taken for a while
+          if (now - lostAt > LOST_MS) throw error;
+          await systemClock.sleep(AGAIN_MS);
+        }
       }
     },
     keep: async (run, writes) => void await call(run, "keep", writes as unknown as Json),
@@ -95,12 +122,12 @@ export function restateClient(
     forget: async (run) => void await call(run, "forget", null),
     async cancel(run) {
       const id = (await invocation(run))?.id;
-      if (typeof id === "string") await ask(`${admin}/invocations/${id}/cancel`, null, "PATCH");
+      if (typeof id === "string") await ask(`${admin}/invocations/${id}/cancel`, null, { method: "PATCH" });
     },
   };
 }
 
-/** An answer that is no success. */
+/** An answer that is no success, and stays so. */
 class RestateProblem extends JournalError {
   constructor(message: string, readonly body: string) {
     super(message);

@@ -53,8 +53,9 @@ export interface DurableNodeOptions extends Pick<JournalOptions, "secrets" | "cl
   readonly notice?: (text: string) => void;
 }
 
-/** What is kept of a run, from a commit on. */
+/** What is kept of a run, from a commit on; all of it where there are fewer than the asker knows. */
 export interface KeptCommits {
+  /** How many the asker has known. */
   readonly from: number;
   /** How many there are. */
   readonly count: number;
@@ -73,12 +74,12 @@ export interface DurableNode {
   whenKept(run: string): Promise<void> | undefined;
   /** How many commits of a run it knows. */
   known(run: string): number;
-  /** What was committed of a new run that nobody does anything with yet, such as a copy; it is taken as kept. */
-  copied(run: string): Writes;
-  /** Takes in what others have committed, from a commit on; what is known already is passed over. */
+  /** Keeps a new run that nobody does anything with yet, such as a copy; it is gone where that fails. */
+  keepCopy(run: string, keep: (writes: Writes) => Promise<void>): Promise<void>;
+  /** Takes in what others have committed; what is known already is passed over, also where it was asked later and has come before. */
   learn(run: string, kept: KeptCommits): void;
-  /** The same of rows alone, for lists. */
-  learnRows(rows: readonly { readonly row: JsonObject; readonly isHeld: boolean }[]): void;
+  /** The same of rows alone, for lists. Gives the runs known here that are not among them: removed, or begun since. */
+  learnRows(rows: readonly { readonly row: JsonObject; readonly isHeld: boolean }[]): readonly string[];
   /** The slots of a scope, as all conversations have left them. */
   learnSlots(rows: readonly SlotRow[]): void;
   /** Answers Restate. */
@@ -111,13 +112,16 @@ export function durableNode(
   const journal = journalOver(logged, { ...options, told, isAlive: () => false });
 
   /** Also what it has lost, and works on still. */
-  const has = (run: string): boolean => queues.has(run) || done.has(run);
+  const has = (run: string): boolean => queues.has(run) || done.has(run) || copies.has(run);
 
   function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
     if (has(run)) return; // nobody knows more of it
     const count = known.get(run) ?? 0;
     if (count < from) return; // it was forgotten since that was asked
-    if (kept < count) return relearn(run, []); // it was removed
+    if (kept === 0 || kept < from) {
+      if (count === from) relearn(run, commits); // it was removed, or the last one was lost on its way
+      return;
+    }
     for (const [n, writes] of commits.slice(count - from).entries()) {
       writeAgain(store, writes);
       known.set(run, count + n + 1);
@@ -126,7 +130,7 @@ export function durableNode(
 
   /** In one go: whoever looks sees a whole run. */
   function relearn(run: string, commits: readonly Writes[]): void {
-    if (commits.length > 0 || known.has(run)) store.commit(() => store.removeRun(run));
+    store.commit(() => store.removeRun(run));
     for (const writes of commits) writeAgain(store, writes);
     known.set(run, commits.length);
   }
@@ -193,7 +197,9 @@ export function durableNode(
   async function look(ctx: restate.ObjectSharedContext, from: number): Promise<KeptCommits> {
     const count = await ctx.get<number>("commits") ?? 0;
     const commits: Writes[] = [];
-    for (let n = from; n < count; n++) commits.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
+    for (let n = from <= count ? from : 0; n < count; n++) {
+      commits.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
+    }
     return { from, count, commits, node: await ctx.get<string>("node") ?? undefined };
   }
 
@@ -259,7 +265,12 @@ export function durableNode(
         return Promise.resolve();
       },
     },
-    options: { inactivityTimeout: DAY_MS, abortTimeout: DAY_MS, retryPolicy: AGAIN },
+    options: {
+      inactivityTimeout: DAY_MS,
+      abortTimeout: DAY_MS,
+      idempotencyRetention: REPEATED_MS,
+      retryPolicy: AGAIN,
+    },
   });
   return {
     journal,
@@ -267,16 +278,19 @@ export function durableNode(
     whenKept: (run) => queues.get(run)?.whenKept()?.catch(() => undefined),
     known: (run) => known.get(run) ?? 0,
     learn,
-    copied(run) {
-      const writes = copies.get(run) ?? [];
-      copies.delete(run);
-      known.set(run, 1);
-      return writes;
+    async keepCopy(run, keep) {
+      try {
+        await keep(copies.get(run) ?? []);
+        known.set(run, 1);
+      } catch (error) {
+        relearn(run, []);
+        throw error;
+      } finally {
+        copies.delete(run);
+      }
     },
     learnRows(rows) {
       const kept = new Set(rows.map(({ row }) => row.id));
-      const gone = store.runs({}).filter(({ id }) => !kept.has(id) && !queues.has(id));
-      for (const { id } of gone) relearn(id, []);
       const others = rows.filter(({ row: { id } }) => !queues.has(String(id)));
       const now = Date.now();
       writeAgain(
@@ -286,6 +300,7 @@ export function durableNode(
           return ["putRun", isHeld ? { ...row, lease } : row];
         }),
       );
+      return store.runs({}).flatMap(({ id }) => kept.has(id) || has(id) ? [] : [id]);
     },
     learnSlots(rows) {
       store.commit(() => rows.forEach((row) => store.conversations.putSlot(row)));
@@ -312,6 +327,9 @@ const MOST_PASSING = 1_000_000;
 
 /** For ever: a node that can take the run may come back. */
 const AGAIN = { initialInterval: 100, exponentiationFactor: 2, maxInterval: 5_000, maxAttempts: 1_000_000 };
+
+/** A call that was lost on its way is repeated within this. */
+const REPEATED_MS = 600_000;
 
 /** A model may think, and a person may be asked, as long as that. */
 const DAY_MS = 86_400_000;

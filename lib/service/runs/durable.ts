@@ -181,6 +181,7 @@ export function durableRuns(
     await node.whenKept(run);
     if (node.has(run)) return;
     const kept = await restate.look(run, node.known(run));
+    if (node.has(run)) return; // since then
     node.learn(run, kept);
     if (kept.count === 0) return registry.remove(run);
     const isFollowed = registry.find(run)?.isOver === false;
@@ -197,20 +198,22 @@ export function durableRuns(
       (error) => outcome = { error: error instanceof TaskRefused ? refused(error.why) : error },
     );
     for (const until = performance.now() + TAKER_MS;;) {
-      const kept = await restate.look(run, before);
+      const kept = await restate.look(run, before).catch(() => undefined); // the task's own call says whether Restate answers
       if (outcome?.error instanceof ServiceError) throw outcome.error;
       const own = registry.find(run);
       if (
         own !== undefined && !followers.has(own) &&
-        (!own.isOver || kept.node === address || outcome !== undefined)
+        (!own.isOver || kept?.node === address || outcome !== undefined)
       ) {
         await node.whenKept(run); // the others can be asked about it from now on
         return own;
       }
-      const isElsewhere = kept.node !== undefined && kept.node !== address;
+      const isElsewhere = kept?.node !== undefined && kept.node !== address;
       if (
-        isElsewhere && await hasBegun(kept.node, run) ||
-        (outcome !== undefined && !("error" in outcome) && kept.commits.length > 0)
+        kept !== undefined && (
+          isElsewhere && await hasBegun(kept.node, run) ||
+          (outcome !== undefined && !("error" in outcome) && kept.commits.length > 0)
+        )
       ) {
         node.learn(run, kept);
         return follow(run, about);
@@ -285,13 +288,15 @@ export function durableRuns(
       if (kept !== undefined) node.learn(held.id, kept);
       if (kept === undefined) {
         await systemClock.sleep(ASK_AGAIN_MS);
-      } else if (kept.node === undefined) {
+      } else if (kept.count === 0) {
+        return; // it was removed
+      } else if (kept.node === undefined && !node.has(held.id)) {
         for (let events = node.journal.events(held.id, { after: seen }); events.length > 0;) {
           for (const event of events) take({ event });
           events = node.journal.events(held.id, { after: seen });
         }
-        if (held.hasEnded || kept.count === 0 || statusOf(held.id) !== "running") return;
-      } else {
+        if (held.hasEnded || statusOf(held.id) !== "running") return;
+      } else if (kept.node !== undefined) {
         try {
           await frames(`${kept.node}/orrery/frames/${held.id}?after=${seen}`, take);
         } catch { /* another node will have it */ }
@@ -341,16 +346,9 @@ export function durableRuns(
     learn,
     knows: (run) => node.has(run) || node.known(run) > 0,
     forget: restate.forget,
-    async keepCopy(run) {
-      try {
-        await restate.keep(run, node.copied(run));
-      } catch (error) {
-        node.journal.remove(run);
-        throw error;
-      }
-    },
+    keepCopy: (run) => node.keepCopy(run, (writes) => restate.keep(run, writes)),
     async learnAll() {
-      node.learnRows(await restate.rows());
+      await Promise.all(node.learnRows(await restate.rows()).map(learn));
     },
     async learnSlots(scope) {
       await Promise.all(SCOPES.map(async (destination) => {
