@@ -139,7 +139,7 @@ export function durableNode(
     const run = ctx.key;
     const before = await ctx.get<number>("commits") ?? 0;
     let row = await ctx.get<Json>("row");
-    /** What others have committed, and this process has to write again before it goes on. */
+    /** What is kept: this process has to write again what others have committed before it goes on, and all of it where it fails. */
     const past: Writes[] = [];
     for (let n = 0; n < before; n++) past.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
     let holder: string | undefined;
@@ -153,19 +153,15 @@ export function durableNode(
             while (done.has(run)) await done.get(run);
             ctx.request().attemptCompletedSignal.throwIfAborted();
             relearn(run, past);
-            queue = begin({
-              run,
-              task,
-              isAgain: next > before,
-              signal: ctx.request().attemptCompletedSignal,
-            });
+            const { attemptCompletedSignal: signal } = ctx.request();
+            queue = begin({ run, task, isAgain: next > before, signal }, past);
           }
           const writes = await queue.next();
           return writes === undefined ? null : { writes, node: address };
         });
         if (kept === null) break;
-        if (queue === undefined) past.push(kept.writes);
-        else known.set(run, next + 1);
+        past.push(kept.writes);
+        if (queue !== undefined) known.set(run, past.length);
         ctx.set(`commit ${next}`, kept.writes);
         ctx.set("commits", ++next);
         row = rowBehind(row, kept.writes);
@@ -208,8 +204,8 @@ export function durableNode(
     if (queues.get(run) === queue) queues.delete(run);
   }
 
-  /** This process does the task. */
-  function begin(task: RunTask): CommitQueue {
+  /** This process does the task. @param kept grows with what is kept of it */
+  function begin(task: RunTask, kept: readonly Writes[]): CommitQueue {
     const { run, signal } = task;
     if (task.isAgain) again.add(run);
     else again.delete(run);
@@ -224,7 +220,7 @@ export function durableNode(
       done.delete(run);
       if (!queue.hasFailed) return;
       forget(run, queue);
-      relearn(run, []); // not all that was done here is kept
+      relearn(run, kept); // not all that was done here is
     });
     done.set(run, working);
     return queue;
@@ -326,7 +322,7 @@ function slotsIn(writes: Writes): ReadonlyMap<string, readonly Json[]> {
 const MOST_PASSING = 1_000_000;
 
 /** For ever: a node that can take the run may come back. */
-const AGAIN = { initialInterval: 100, exponentiationFactor: 2, maxInterval: 5_000, maxAttempts: 1_000_000 };
+const AGAIN = { initialInterval: 100, exponentiationFactor: 1.5, maxInterval: 5_000, maxAttempts: 1_000_000 };
 
 /** A call that was lost on its way is repeated within this. */
 const REPEATED_MS = 600_000;

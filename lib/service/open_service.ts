@@ -18,7 +18,7 @@ import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
 import type { DurableRuns } from "./runs/durable.ts";
 import type { HeldRun } from "./runs/held_run.ts";
-import { busyRun, heldTrace, inWords, listedState, noRun, runKind, tracedState } from "./runs/kept.ts";
+import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
 import { keptReader } from "./runs/history.ts";
 import { ABORT_MS, RunRegistry, within } from "./runs/registry.ts";
 import { type BegunRun, RunStage } from "./runs/stage.ts";
@@ -235,15 +235,15 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
     stage,
     start,
     talks,
-    about: (request) =>
+    look: (request) =>
       stage.accept({ canAsk: false, grants: () => grants }, async (placed, { catalog }) => {
-        const { start, shows: { results: _results, ...shows } } = await startRun(request, {
+        const { shows: { results: _results, ...shows } } = await startRun(request, {
           ...placed.at,
           catalog,
           kinds,
         });
         placed.leave();
-        return { kind: runKind(start.kind, kinds), file: start.file, shows };
+        return shows;
       }),
   });
 }

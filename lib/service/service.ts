@@ -292,16 +292,23 @@ export function fieldError(
   return new ServiceError(message, { code, details: { field } });
 }
 
-/** The errors among what is wrong with files. @param code of each */
+/** The code of what is wrong with a file only here: a key, a model or a gadget is missing that another machine may have. */
+export const LACKS = "E-lacks";
+
+/** The errors among what is wrong with files. @param code of each that has none of its own */
 export function problemsError(
-  problems:
-    readonly (Span & { readonly message: string; readonly severity: string; readonly hint?: string })[],
+  problems: readonly (Span & {
+    readonly message: string;
+    readonly severity: string;
+    readonly hint?: string;
+    readonly code?: string;
+  })[],
   code: string,
 ): ProblemsError {
   const errors = problems.filter(({ severity }) => severity === "error");
   return new ProblemsError(
-    errors.map(({ file, line, column, message, hint }) =>
-      new SourceError(message, { code, hint, ...(file !== "" && { span: { file, line, column } }) })
+    errors.map(({ file, line, column, message, hint, code: own = code }) =>
+      new SourceError(message, { code: own, hint, ...(file !== "" && { span: { file, line, column } }) })
     ),
   );
 }

@@ -10,7 +10,7 @@ import { pause } from "../_waiting.ts";
 import { PROJECT_ROOT } from "../_run.ts";
 import { balanced, freePort, type RestateServer, restateServer } from "./_restate.ts";
 
-/** A key that each node has. */
+/** A key that nodes have. */
 export const SECRET = "sk-durable-0123456789abcdef";
 
 /** A node. */
@@ -46,9 +46,11 @@ export interface Cluster extends AsyncDisposable {
 /** Starts them in a project of these files. */
 export async function cluster(
   files: Readonly<Record<string, string>>,
-  { size = 2, flags = [], ...given }: {
+  { size = 2, flags = [], keyless = 0, ...given }: {
     readonly size?: number;
     readonly flags?: readonly string[];
+    /** How many of them, the first ones, have no key. */
+    readonly keyless?: number;
     /** Default: one server. It ends with the nodes. */
     readonly restate?: RestateServer;
   } = {},
@@ -57,10 +59,12 @@ export async function cluster(
   const restate = given.restate ?? await restateServer();
   const balancer = balanced(Array.from({ length: size }, freePort));
   const nodes: Node[] = [];
-  for (const port of balancer.ports) {
+  for (const [n, port] of balancer.ports.entries()) {
     const as = size === 1 ? `http://127.0.0.1:${port}` : balancer.url;
     const engine = `restate=${restate.admin},ingress=${restate.ingress},as=${as},listen=127.0.0.1:${port}`;
-    nodes.push(await startNode({ engine, address: `http://127.0.0.1:${port}`, flags }, project));
+    const env = n < keyless ? project.env : { ...project.env, OPENAI_API_KEY: SECRET };
+    const around = { folder: project.folder, env };
+    nodes.push(await startNode({ engine, address: `http://127.0.0.1:${port}`, flags }, around));
   }
   return {
     nodes,
@@ -86,7 +90,7 @@ async function startNode(
     readonly address: string;
     readonly flags: readonly string[];
   },
-  { folder, env }: Awaited<ReturnType<typeof testProject>>,
+  { folder, env }: Pick<Awaited<ReturnType<typeof testProject>>, "folder" | "env">,
 ): Promise<Node> {
   const start = async () => {
     const process = new Deno.Command(Deno.execPath(), {
@@ -106,7 +110,7 @@ async function startNode(
         ...flags,
       ],
       cwd: folder,
-      env: { ...env, OPENAI_API_KEY: SECRET },
+      env,
       stdout: "piped",
       stderr: "inherit",
     }).spawn();

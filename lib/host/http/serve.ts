@@ -9,6 +9,8 @@ export interface HttpServer {
   /** As it is bound. */
   readonly host: string;
   readonly port: number;
+  /** Closes each connection once its answers are done, and takes new ones: whoever asks next may come to another server behind the same address. */
+  hangUp(): void;
   /** Takes no more requests, waits for the answers that are under way as long as this, and then cuts them off. */
   close(options: { readonly graceMs: number }): Promise<void>;
 }
@@ -25,21 +27,56 @@ export interface ServeHttpOptions {
 /** Listens. @throws {Error} that says why it cannot, and what to do */
 export function serveHttp({ host, port, fetch }: ServeHttpOptions): HttpServer {
   const end = new AbortController();
-  const server = listening({ host, port, signal: end.signal, fetch });
+  let server = listening({ host, port, signal: end.signal, fetch });
+  const own = server.addr.port;
+  /** Those that have hung up, and still answer. */
+  const before = new Set<Promise<void>>();
+  let isClosed = false;
+  let again: Promise<void> | undefined;
+
+  function shutDown(): void {
+    const ended = server.shutdown().then(() => void before.delete(ended));
+    before.add(ended);
+  }
+
+  /** The port is free a few ms later. */
+  async function listenAgain(): Promise<void> {
+    for (let tries = 0; !isClosed; tries++) {
+      try {
+        server = listening({ host, port: own, signal: end.signal, fetch });
+        return;
+      } catch (error) {
+        if (tries === MOST_TRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    }
+  }
+
   return {
     host,
-    port: server.addr.port,
+    port: own,
+    hangUp() {
+      if (again !== undefined || isClosed) return;
+      shutDown();
+      again = listenAgain().finally(() => again = undefined);
+    },
     async close({ graceMs }) {
+      isClosed = true;
       const cut = setTimeout(() => end.abort(), graceMs);
       try {
-        await server.shutdown();
-        await server.finished;
+        await again;
+        shutDown();
+        await Promise.all(before);
       } finally {
         clearTimeout(cut);
       }
     },
   };
 }
+
+/** How often, and after how long, a port is tried that was just left, ms. */
+const MOST_TRIES = 1_000;
+const AGAIN_MS = 5;
 
 function listening(
   { host, port, signal, fetch }: ServeHttpOptions & { readonly signal: AbortSignal },

@@ -7,6 +7,7 @@ import {
   type JournalStatus,
   type Json,
   messageOf,
+  ModelError,
   ProblemsError,
   type Secrets,
   SourceError,
@@ -33,6 +34,7 @@ import type { RunStage, RunStageOptions } from "./stage.ts";
 import {
   type BeginTalk,
   type Frame,
+  LACKS,
   type OpenAsk,
   type ResumeWishes,
   type RunHandle,
@@ -64,13 +66,6 @@ export type DurableTask =
   | { readonly do: "begin"; readonly wish: BeginTalk }
   | { readonly do: "say"; readonly words: Words };
 
-/** What a run is known by before its first event. */
-export interface AboutRun {
-  readonly kind: string;
-  readonly file?: string;
-  readonly shows?: RunShows;
-}
-
 /** Runs that Restate gives to nodes. */
 export interface DurableRuns {
   /** What this node knows of them. */
@@ -89,7 +84,7 @@ interface RunEngine {
     perform: (run: string, task: DurableTask, isAgain: boolean) => Promise<RunHandle>,
   ): Promise<void>;
   /** Comes back when a node has it. @throws {ServiceError} as that node says */
-  hand(run: string, task: DurableTask, about: AboutRun): Promise<RunHandle>;
+  hand(run: string, task: DurableTask, shows?: RunShows): Promise<RunHandle>;
   /** What is known here of a run is what is kept; where another node has it, it is followed. */
   learn(run: string): Promise<void>;
   /** Keeps a run that was made of another one here. */
@@ -109,6 +104,8 @@ const LOOK_MS = 25;
 const ASK_AGAIN_MS = 250;
 /** So long a run may be without a node before that is told, ms. */
 const TAKER_MS = 60_000;
+/** How often a node leaves a run to others that it cannot do: by then they were asked as often. */
+const MOST_LEFT = 2;
 
 export function durableRuns(
   settings: EngineSettings,
@@ -121,6 +118,8 @@ export function durableRuns(
   let isEnding = (): boolean => false;
   /** Runs that this node is about to have. */
   const taking = new Map<string, Promise<unknown>>();
+  /** How often this node has left a run to others. */
+  const left = new Map<string, number>();
   /** Runs that other nodes have, or none for now. */
   const followers = new WeakSet<HeldRun>();
   const server: HttpServer = serveHttp({ host: settings.host, port: settings.port, fetch: answer });
@@ -128,28 +127,46 @@ export function durableRuns(
   const node = durableNode({ secrets, notice, address, identity: settings.identity, work });
 
   async function work({ run, task, isAgain, signal }: RunTask): Promise<void> {
-    try {
-      const follower = registry.find(run);
-      if (follower !== undefined && followers.has(follower)) registry.leave(follower);
-      const taken = perform(run, task as unknown as DurableTask, isAgain).finally(() => taking.delete(run));
-      taking.set(run, taken);
-      const held = await taken;
-      const lose = (): void => held instanceof HeldRun ? held.lose() : held.cancel();
-      if (signal.aborted) lose();
-      else signal.addEventListener("abort", lose, { once: true });
-      const { status } = await held.ended;
-      if (signal.aborted) registry.remove(run);
-      if (status === "stopped" && isEnding()) {
-        throw new Error("this node is about to end, so another one goes on");
-      }
-    } catch (error) {
-      if (error instanceof ProblemsError || error instanceof SourceError) {
-        throw new TaskRefused({ code: "invalid", message: error.message });
-      }
-      if (!(error instanceof ServiceError) || !LASTING.has(error.code)) throw error;
-      const { code, message, details } = error;
-      throw new TaskRefused({ code, message, details: toJson(details) });
+    const follower = registry.find(run);
+    if (follower !== undefined && followers.has(follower)) registry.leave(follower);
+    const wish = task as unknown as DurableTask;
+    const taken = perform(run, wish, isAgain).finally(() => taking.delete(run));
+    taking.set(run, taken);
+    const held = await taken.catch((error) => {
+      throw refusal(error, { run, isAgain, isLookedAt: isAgain || wish.do === "start" });
+    });
+    left.delete(run);
+    const lose = (): void => held instanceof HeldRun ? held.lose() : held.cancel();
+    if (signal.aborted) lose();
+    else signal.addEventListener("abort", lose, { once: true });
+    const { status } = await held.ended;
+    if (signal.aborted) registry.remove(run);
+    if (status === "stopped" && isEnding()) {
+      throw new Error("this node is about to end, so another one goes on");
     }
+  }
+
+  /** Why this node does not do a task: for good, or it leaves it to others. What was looked at before can be wrong only here. */
+  function refusal(
+    error: unknown,
+    { run, isAgain, isLookedAt }: {
+      readonly run: string;
+      readonly isAgain: boolean;
+      readonly isLookedAt: boolean;
+    },
+  ): unknown {
+    const why = whyNot(error);
+    if (why?.isSettled || (why !== undefined && !why.isLacking && !isLookedAt)) {
+      return new TaskRefused(why.told);
+    }
+    const times = (left.get(run) ?? 0) + 1;
+    if (times > MOST_LEFT && why !== undefined && !(isAgain && why.isLacking)) {
+      left.delete(run);
+      return new TaskRefused(why.told);
+    }
+    left.set(run, times);
+    server.hangUp(); // Restate asks again by the connection that it has
+    return error;
   }
 
   /** Restate, and the other nodes. */
@@ -186,20 +203,20 @@ export function durableRuns(
     if (kept.count === 0) return registry.remove(run);
     const isFollowed = registry.find(run)?.isOver === false;
     if (isFollowed || kept.node === undefined) return;
-    const { kind, file, startedAt } = node.journal.conversation(run, { last: 0 }).summary;
-    follow(run, { kind, file }, startedAt);
+    follow(run);
   }
 
-  async function hand(run: string, task: DurableTask, about: AboutRun): Promise<RunHandle> {
-    let outcome: { readonly error?: unknown } | undefined;
+  async function hand(run: string, task: DurableTask, shows?: RunShows): Promise<RunHandle> {
+    let outcome: { readonly error?: unknown; readonly isRefused?: true } | undefined;
     const before = node.known(run);
     restate.perform(run, secrets.maskJson(task as unknown as Json)).then(
       () => outcome = {},
-      (error) => outcome = { error: error instanceof TaskRefused ? refused(error.why) : error },
+      (error) =>
+        outcome = error instanceof TaskRefused ? { error: refused(error.why), isRefused: true } : { error },
     );
     for (const until = performance.now() + TAKER_MS;;) {
       const kept = await restate.look(run, before).catch(() => undefined); // the task's own call says whether Restate answers
-      if (outcome?.error instanceof ServiceError) throw outcome.error;
+      if (outcome?.isRefused) throw outcome.error;
       const own = registry.find(run);
       if (
         own !== undefined && !followers.has(own) &&
@@ -210,13 +227,13 @@ export function durableRuns(
       }
       const isElsewhere = kept?.node !== undefined && kept.node !== address;
       if (
-        kept !== undefined && (
+        kept !== undefined && !node.has(run) && (
           isElsewhere && await hasBegun(kept.node, run) ||
           (outcome !== undefined && !("error" in outcome) && kept.commits.length > 0)
         )
       ) {
         node.learn(run, kept);
-        return follow(run, about);
+        return follow(run, shows);
       }
       if (outcome?.error !== undefined) throw outcome.error;
       if (performance.now() > until) {
@@ -237,15 +254,18 @@ export function durableRuns(
   }
 
   /** A run of another node, as if it were of this one. */
-  function follow(run: string, about: AboutRun, startedAt = Date.now()): HeldRun {
+  function follow(run: string, shows?: RunShows): HeldRun {
+    const { kind, file, startedAt } = node.journal.conversation(run, { last: 0 }).summary;
     const stop = new AbortController();
     const asks = remoteAsks((ask, { answer, by }) =>
       post(run, "answer", { ask, answer: toJson(answer), by })
     );
     const held = new HeldRun({
-      ...about,
       id: run,
+      kind,
+      file,
       startedAt,
+      shows,
       asks,
       stop,
       onAsks: () => registry.changed(),
@@ -367,14 +387,49 @@ export function durableRuns(
 
 const SCOPES = ["session", "module", "global"] as const;
 
-/** What every node would say. */
-const LASTING: ReadonlySet<ServiceErrorCode> = new Set(
-  ["not-found", "busy", "ended", "outside", "unverified", "changed", "invalid", "gone"] as const,
-);
+/** What every node would say of a run as it stands. */
+const SETTLED: ReadonlySet<ServiceErrorCode> = new Set(["busy", "ended", "unverified", "gone"] as const);
+/** What every node would say that sees the same files. */
+const WRONG: ReadonlySet<ServiceErrorCode> = new Set(["not-found", "outside", "changed", "invalid"] as const);
 
+/** What a task is refused with; undefined for what passes, such as a node that has as many runs as it may. */
+function whyNot(
+  error: unknown,
+): { readonly told: Json; readonly isSettled: boolean; readonly isLacking: boolean } | undefined {
+  const isLacking = lacks(error);
+  if (error instanceof ServiceError && (SETTLED.has(error.code) || WRONG.has(error.code))) {
+    const { code, message, details } = error;
+    return { told: { code, message, details: toJson(details) }, isSettled: SETTLED.has(code), isLacking };
+  }
+  if (error instanceof ProblemsError || error instanceof SourceError) {
+    const problems = error instanceof ProblemsError ? error.problems : [error];
+    const told = problems.map(({ message, span, hint, source, code }) => ({
+      message,
+      span,
+      hint,
+      source,
+      code,
+    }));
+    return { told: { problems: toJson(told) }, isSettled: false, isLacking };
+  }
+  if (!isLacking || !(error instanceof ModelError)) return undefined;
+  return { told: { model: error.code, message: error.message }, isSettled: false, isLacking };
+}
+
+/** Another node may have what is missing here. */
+function lacks(error: unknown): boolean {
+  if (error instanceof ModelError) return error.code === "config" || error.code === "permission";
+  return error instanceof ProblemsError && error.problems.some(({ code }) => code === LACKS);
+}
+
+/** The same error again, at the node that has handed the task over. */
 function refused(why: Json): Error {
-  const { code, message, details } = Object(why);
-  return new ServiceError(String(message), { code, details });
+  const { code, message, details, problems, model } = Object(why);
+  if (Array.isArray(problems)) {
+    return new ProblemsError(problems.map(({ message, ...more }) => new SourceError(message, more)));
+  }
+  if (model !== undefined) return new ModelError(message, { code: model });
+  return new ServiceError(message, { code, details });
 }
 
 function lines(reader: ReturnType<HeldRun["read"]>): ReadableStream<Uint8Array> {
@@ -415,15 +470,15 @@ export interface NodeParts {
   readonly talks: OpenedTalks;
   /** Begins a run here, under this id. */
   start(request: StartRun, id: string): Promise<RunHandle>;
-  /** Looks at all that is wished, and begins nothing. */
-  about(request: StartRun): Promise<AboutRun>;
+  /** Looks at all that is wished, and begins nothing. Gives what is shown of the run before its first event. */
+  look(request: StartRun): Promise<RunShows>;
 }
 
 /** The service of a node: what is wished is handed over, and what is asked is learned first. */
 async function durableService(
   service: Service,
   engine: RunEngine,
-  { stage, talks, start, about }: NodeParts,
+  { stage, talks, start, look }: NodeParts,
 ): Promise<Service> {
   const isTalk = (run: string): boolean => stage.summary(run).kind === "conversation";
   await engine.open(stage.options, async (run, task, isAgain) => {
@@ -456,8 +511,7 @@ async function durableService(
   };
   const next = async (run: string, task: DurableTask): Promise<RunHandle> => {
     await assertFree(run);
-    const { kind, file } = stage.summary(run);
-    return await engine.hand(run, task, { kind, file });
+    return await engine.hand(run, task);
   };
   const durableTalk = (talk: TalkHandle): TalkHandle => ({
     ...talk,
@@ -495,7 +549,17 @@ async function durableService(
       const whole = request.kind !== "calls" || typeof request.text === "string"
         ? request
         : { ...request, text: (await Array.fromAsync(request.text)).join("") };
-      return await engine.hand(newRunId(Date.now()), { do: "start", request: whole }, await about(whole));
+      let missing: unknown;
+      const shows = await look(whole).catch((error) => {
+        if (!lacks(error)) throw error;
+        missing = error;
+        return undefined;
+      });
+      try {
+        return await engine.hand(newRunId(Date.now()), { do: "start", request: whole }, shows);
+      } catch (error) {
+        throw missing ?? error;
+      }
     },
     async idOf(beginning) {
       await engine.learn(beginning); // most say all of it, and then nobody has to list all runs
@@ -526,7 +590,7 @@ async function durableService(
     talks: {
       async begin(wish) {
         const id = newRunId(Date.now());
-        const turn = await engine.hand(id, { do: "begin", wish }, { kind: "conversation", file: wish.agent });
+        const turn = await engine.hand(id, { do: "begin", wish });
         return { talk: durableTalk(await talks.open(id)), turn };
       },
       async open(id) {

@@ -23,6 +23,7 @@ import { fileInProject } from "../project_files.ts";
 import {
   type BeginTalk,
   fieldError,
+  LACKS,
   problemsError,
   ServiceError,
   type ServiceErrorCode,
@@ -59,7 +60,7 @@ export async function openTalk(
   await talk.learnSlots?.(input.scope);
   try {
     const session = await openSession({ ...talk, ...at, agent, input, store: () => ({ journal, secrets }) });
-    if ("problems" in session) throw agentError(session.problems);
+    if ("problems" in session) throw agentError(session.problems, LACKS);
     await session.keepGrants();
     return session;
   } catch (error) {
@@ -198,10 +199,10 @@ function talkError(error: unknown): unknown {
 }
 
 /** What is wrong with an agent file, or missing for it. */
-function agentError(problems: readonly AgentLine[]): Error {
+function agentError(problems: readonly AgentLine[], code = "E-agent"): Error {
   return problemsError(
     problems.map(({ path, message, ...problem }) => ({ ...problem, message: `${path}: ${message}` })),
-    "E-agent",
+    code,
   );
 }
 

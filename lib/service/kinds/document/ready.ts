@@ -17,7 +17,12 @@ import {
   toJson,
 } from "../../../core/core.ts";
 import { checkDocument } from "../../../check/check_document.ts";
-import { type FileProblem, givenBlocks } from "../../../check/check_options.ts";
+import {
+  type CheckDocumentOptions,
+  type CheckedDocument,
+  type FileProblem,
+  givenBlocks,
+} from "../../../check/check_options.ts";
 import { hostFiles } from "../../../host/files/files.ts";
 import { realPath } from "../../../host/paths.ts";
 import {
@@ -54,6 +59,7 @@ import {
   type ReadyRun,
   type StartPlace,
 } from "../../start/ready_run.ts";
+import { LACKS, problemsError } from "../../service.ts";
 import { limitsOf } from "../../input/budget.ts";
 
 /** Opens a project for one document. */
@@ -67,8 +73,8 @@ export async function openDocumentPlace(at: StartPlace): Promise<DocumentPlace> 
 
 /** A document before it runs. */
 export interface CheckedRun {
-  /** Errors and warnings. */
-  readonly problems: readonly FileProblem[];
+  /** Errors and warnings; those that only this machine has say so. */
+  readonly problems: readonly (FileProblem & { readonly code?: typeof LACKS })[];
   /** Undefined when there is an error among the problems. */
   readonly checked: { readonly document: DocumentFile; readonly input: DocumentRunInput } | undefined;
 }
@@ -84,20 +90,40 @@ export async function checkedDocument(
   place: DocumentPlace,
   { input, blocks }: { readonly input: DocumentRunInput; readonly blocks: readonly GivenBlock[] },
 ): Promise<CheckedRun> {
-  const { prompt, values, model, mode } = input;
-  const home = placeHome(place);
-  const options = homeCheck(home);
-  const { entry, files, problems } = await checkDocument(input.path, {
-    ...options,
-    modelProblem: async (name) => await options.modelProblem(name) ?? await unusable(name, home.models),
-    input: { values, blocks, prompt },
-    model,
-    mode,
-  });
+  const { values, prompt } = input;
+  const { entry, files, problems } = await checkedWhole(place, input, { input: { values, blocks, prompt } });
   const isWrong = problems.some(({ severity }) => severity === "error");
   if (isWrong || entry === undefined) return { problems, checked: undefined };
   const text = givenBlocks({ blocks }, { files });
   return { problems, checked: { document: entry, input: { ...input, text } } };
+}
+
+/** Also tells of models that cannot be asked. */
+async function checkedWhole(
+  place: DocumentPlace,
+  { path, model, mode }: DocumentRunInput,
+  more: Partial<Pick<CheckDocumentOptions, "input" | "read">>,
+): Promise<Omit<CheckedDocument, "problems"> & Pick<CheckedRun, "problems">> {
+  const home = placeHome(place);
+  const options = homeCheck(home);
+  const lacks = new Set<string>();
+  const checked = await checkDocument(path, {
+    ...options,
+    async modelProblem(name) {
+      const problem = await options.modelProblem(name);
+      if (problem !== undefined) return problem;
+      const lack = await unusable(name, home.models);
+      if (lack !== undefined) lacks.add(lack);
+      return lack;
+    },
+    model,
+    mode,
+    ...more,
+  });
+  const problems = checked.problems.map((each) =>
+    lacks.has(each.message) ? { ...each, code: LACKS } as const : each
+  );
+  return { ...checked, problems };
 }
 
 /** Why a model cannot be asked, such as a key that is missing: known before anything has run. */
@@ -351,9 +377,20 @@ export async function again({ id, run, secrets }: BegunRun, at: StartPlace): Pro
   const text = await textAsItWas(stored, { root: project.root, secrets });
   const place = isRecorded ? undefined : await openDocumentPlace(at);
   const input = documentRunInput(run.input);
+  if (place !== undefined) await assertModels(place, { ...input, path: stored.path }, text);
   const results = new DocumentResults(input.out, project);
   const document = await readDocument(text, { path: stored.path });
   return { ...readyDocument({ document, input, results }, at, place), start: run };
+}
+
+/** A model that cannot be asked now would end the run as failed; everything else is as it was. @throws {ProblemsError} */
+async function assertModels(place: DocumentPlace, input: DocumentRunInput, text: string): Promise<void> {
+  const { read } = homeCheck(placeHome(place));
+  const { problems } = await checkedWhole(place, input, {
+    read: async (path) => path === input.path ? text : await read(path),
+  });
+  const lacks = problems.filter(({ code }) => code === LACKS);
+  if (lacks.length > 0) throw problemsError(lacks, LACKS);
 }
 
 /** A document's value is text, which a line end makes whole. */
