@@ -305,7 +305,8 @@ export function durableNode(
       services: [service, slots],
       bidirectional: true,
       ...(identity !== undefined && { identityKeys: [identity] }),
-      logger: ({ level }, message) => level === "error" ? notice?.(String(message)) : undefined,
+      logger: ({ level }, message) =>
+        level === "error" ? notice?.(`Restate: ${String(message).split("\n", 1)}`) : undefined,
     }),
   };
 }
@@ -322,7 +323,7 @@ function slotsIn(writes: Writes): ReadonlyMap<string, readonly Json[]> {
 const MOST_PASSING = 1_000_000;
 
 /** For ever: a node that can take the run may come back. */
-const AGAIN = { initialInterval: 100, exponentiationFactor: 1.5, maxInterval: 5_000, maxAttempts: 1_000_000 };
+const AGAIN = { initialInterval: 100, exponentiationFactor: 1.5, maxInterval: 2_000, maxAttempts: 1_000_000 };
 
 /** A call that was lost on its way is repeated within this. */
 const REPEATED_MS = 600_000;

@@ -34,7 +34,7 @@ function lacking(
 ): void {
   Deno.test(`nodes without a key: ${name}`, async () => {
     if (why !== undefined) return console.log(`not run here: ${why}`);
-    await using provider = providerServer({ parts: [{ text: ["so ", "it is"] }], delayMs: 300 });
+    await using provider = providerServer({ parts: [{ text: ["so ", "it is"] }], delayMs: 100 });
     const settings = {
       models: { default: "openai/test", providers: { openai: provider.settings.providers.openai } },
       prompts: { folders: ["prompts/"] },
@@ -78,7 +78,7 @@ lacking("a run comes to one that has it", { size: 3, keyless: 2 }, async ({ node
   const { body: { id } } = await first.post("/v1/runs", { file: "a.md" });
   const last = nodes.at(-1);
   await last?.kill();
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   const waiting = await first.get(`/v1/runs/${id}`);
   assert.equal(waiting.body.status, "running", JSON.stringify(waiting));
   await last?.restart();

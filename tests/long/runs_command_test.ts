@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { readUntil, testProject } from "../_project.ts";
 import type { TestProject } from "../_project.ts";
+import { providerServer, TEST_KEY } from "../_provider_server.ts";
 import { atTerminal, noTerminal } from "../_pty.ts";
+import { until } from "../_waiting.ts";
 
 const ONE = "!!!GADGET_START:Calculate:answer\n!!!ARG:expression\n6 * 7\n!!!GADGET_END\n";
 
@@ -137,6 +139,30 @@ Deno.test("a run whose process was killed goes on; --rerun does again what was u
   assert.equal(code, 0, stderr);
   assert.match(stdout, /done/);
   assert.equal(await project.read("log.txt"), "first\nsecond\nsecond\n");
+});
+
+Deno.test("a document whose key is missing at its resume stands where it stood, and goes on with it", async () => {
+  if (Deno.build.os === "windows") return console.log("not run here: Windows sends no signals");
+  await using provider = providerServer({ parts: [{ text: ["so ", "it is"] }], delayMs: 100 });
+  const settings = {
+    models: { default: "openai/test", providers: { openai: provider.settings.providers.openai } },
+  };
+  await using project = await testProject({
+    "orrery.yaml": JSON.stringify(settings),
+    "a.md": "# A\n\n@llm\nprompt: Count\n",
+  });
+  const flags = ["--trust-project", `--allow-net=${provider.host}`];
+  const env = { OPENAI_API_KEY: TEST_KEY };
+  const child = project.start(["run", "a.md", ...flags], { env });
+  await child.stdin.close();
+  await until(() => provider.requests.length > 0);
+  child.kill("SIGKILL");
+  await Promise.all([child.status, child.stderr.cancel(), child.stdout.cancel()]);
+  const without = await project.run(["resume", ...flags]);
+  assert.equal(without.code, 2, without.stderr);
+  assert.match(without.stderr, /a\.md:3:1: error: .*set the variable OPENAI_API_KEY/);
+  const { code, stdout, stderr } = await project.run(["resume", ...flags, "-q"], { env });
+  assert.deepEqual([code, stdout], [0, "so it is\n"], stderr);
 });
 
 Deno.test("resume asks at a terminal about what may not be done twice", async () => {
