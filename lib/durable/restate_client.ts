@@ -117,7 +117,9 @@ export function restateClient(
       JSON.parse(await ask(`${ingress}/${SLOT_SERVICE}/${encodeURIComponent(scope)}/get`, null)),
     async waitsFor(run) {
       const failure = (await invocation(run))?.last_failure;
-      return typeof failure === "string" ? failure : undefined;
+      if (typeof failure !== "string") return undefined;
+      const [line = ""] = failure.split("\n", 1); // and what was called by what
+      return line.replace(/^\[\d+[^\]]*\] /, "");
     },
     forget: async (run) => void await call(run, "forget", null),
     async cancel(run) {

@@ -121,6 +121,7 @@ export interface RunState {
   readonly steps: number;
   readonly value?: Json;
   readonly error?: string;
+  /** Why it was stopped or cancelled; where it is running and nobody has it: why nobody takes it. */
   readonly reason?: string;
   /** It is `stopped` since what it did last has failed; it can go on. */
   readonly hasFailed?: true;

@@ -78,9 +78,13 @@ lacking("a run comes to one that has it", { size: 3, keyless: 2 }, async ({ node
   const { body: { id } } = await first.post("/v1/runs", { file: "a.md" });
   const last = nodes.at(-1);
   await last?.kill();
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const waiting = await first.get(`/v1/runs/${id}`);
-  assert.equal(waiting.body.status, "running", JSON.stringify(waiting));
+  let waiting = await first.get(`/v1/runs/${id}`);
+  await until(async () => {
+    assert.equal(waiting.body.status, "running", JSON.stringify(waiting));
+    waiting = await first.get(`/v1/runs/${id}`);
+    return waiting.body.reason !== undefined;
+  });
+  assert.match(waiting.body.reason, /needs a key: set the variable OPENAI_API_KEY/);
   await last?.restart();
   const ended = await over(first, id);
   assert.deepEqual([ended.status, ended.value], ["done", "so it is"], JSON.stringify(ended));

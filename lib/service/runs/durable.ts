@@ -102,8 +102,10 @@ interface RunEngine {
 const LOOK_MS = 25;
 /** The same where Restate does not answer, ms. */
 const ASK_AGAIN_MS = 250;
-/** So long a run may be without a node before that is told, ms. */
+/** So long a run may be without a node before that is told to whoever begins it, ms. */
 const TAKER_MS = 60_000;
+/** The same for those that look at one that was begun. */
+const WAITS_MS = 1_000;
 /** How often a node leaves a run to others that it cannot do: by then they were asked as often. */
 const MOST_LEFT = 2;
 
@@ -260,7 +262,9 @@ export function durableRuns(
     const asks = remoteAsks((ask, { answer, by }) =>
       post(run, "answer", { ask, answer: toJson(answer), by })
     );
+    let waitsFor: string | undefined;
     const held = new HeldRun({
+      waitsFor: () => waitsFor,
       id: run,
       kind,
       file,
@@ -279,7 +283,7 @@ export function durableRuns(
     });
     followers.add(held);
     registry.add(held);
-    void feed(held, asks).catch((error) => messageOf(error)).then((error) => {
+    void feed(held, asks, (why) => waitsFor = why).catch((error) => messageOf(error)).then((error) => {
       const status = statusOf(run);
       held.end({ error, keptAs: status === "held" || status === "stopped" ? status : undefined });
       if (registry.find(run) === held) registry.ended(held);
@@ -293,8 +297,13 @@ export function durableRuns(
   }
 
   /** Until the run is over, whichever node has it; what is kept is told once. */
-  async function feed(held: HeldRun, asks: ReturnType<typeof remoteAsks>): Promise<undefined> {
+  async function feed(
+    held: HeldRun,
+    asks: ReturnType<typeof remoteAsks>,
+    waits: (why: string | undefined) => void,
+  ): Promise<undefined> {
     let seen = 0;
+    let quietSince = performance.now();
     const take = (frame: Frame): void => {
       if ("ask" in frame) asks.opened(frame.ask);
       else if ("answered" in frame) asks.closed(frame.answered);
@@ -303,25 +312,32 @@ export function durableRuns(
         held.push(frame.event);
       }
     };
+    const hears = (frame: Frame): void => {
+      quietSince = performance.now();
+      waits(undefined);
+      take(frame);
+    };
     while (true) {
       const kept = await restate.look(held.id, node.known(held.id)).catch(() => undefined); // it will answer again
       if (kept !== undefined) node.learn(held.id, kept);
-      if (kept === undefined) {
-        await systemClock.sleep(ASK_AGAIN_MS);
-      } else if (kept.count === 0) {
-        return; // it was removed
-      } else if (kept.node === undefined && !node.has(held.id)) {
+      if (kept?.count === 0) return; // it was removed
+      if (kept !== undefined && kept.node === undefined && !node.has(held.id)) {
         for (let events = node.journal.events(held.id, { after: seen }); events.length > 0;) {
           for (const event of events) take({ event });
           events = node.journal.events(held.id, { after: seen });
         }
         if (held.hasEnded || statusOf(held.id) !== "running") return;
-      } else if (kept.node !== undefined) {
+      } else if (kept?.node !== undefined) {
         try {
-          await frames(`${kept.node}/orrery/frames/${held.id}?after=${seen}`, take);
+          await frames(`${kept.node}/orrery/frames/${held.id}?after=${seen}`, hears);
         } catch { /* another node will have it */ }
       }
-      await systemClock.sleep(LOOK_MS);
+      const quietMs = performance.now() - quietSince;
+      if (quietMs > WAITS_MS) {
+        quietSince += WAITS_MS;
+        waits(await restate.waitsFor(held.id).catch(messageOf));
+      }
+      await systemClock.sleep(quietMs < ASK_AGAIN_MS ? LOOK_MS : ASK_AGAIN_MS);
     }
   }
 

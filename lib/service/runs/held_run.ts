@@ -24,6 +24,8 @@ export interface HeldRunOptions extends HistoryBounds {
   };
   /** It has asked, or was answered. */
   readonly onAsks?: () => void;
+  /** Why it does not go on. */
+  readonly waitsFor?: () => string | undefined;
   /** What `cancel` aborts. */
   readonly stop?: AbortController;
   readonly shows?: RunShows;
@@ -185,7 +187,7 @@ export class HeldRun implements RunHandle {
       steps: this.#steps,
       value: end?.value,
       error: end?.error ?? this.#error,
-      reason: end?.reason,
+      reason: end?.reason ?? (this.#isOver ? undefined : this.#options.waitsFor?.()),
       ...(end?.status === "failed" && this.status === "stopped" && { hasFailed: true as const }),
       asks: this.asks,
     };
