@@ -130,23 +130,22 @@ export function durableNode(
 
   /** In one go: whoever looks sees a whole run. */
   function relearn(run: string, commits: readonly Writes[]): void {
-    store.commit(() => store.removeRun(run));
+    if (store.run(run) !== undefined) store.commit(() => store.removeRun(run));
     for (const writes of commits) writeAgain(store, writes);
     known.set(run, commits.length);
   }
 
   async function go(ctx: restate.ObjectContext, task: Json): Promise<void> {
     const run = ctx.key;
-    const before = await ctx.get<number>("commits") ?? 0;
     let row = await ctx.get<Json>("row");
     /** What is kept: this process has to write again what others have committed before it goes on, and all of it where it fails. */
-    const past: Writes[] = [];
-    for (let n = 0; n < before; n++) past.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
+    const past = await commitsOf(ctx, 0);
+    const before = past.length;
     let holder: string | undefined;
     let queue: CommitQueue | undefined;
-    let next = before;
     try {
       while (true) {
+        const next = past.length;
         const kept = await ctx.run(`commit ${next}`, async () => {
           if (queue === undefined) {
             // This process may have it still, and not know that it has lost it.
@@ -163,7 +162,6 @@ export function durableNode(
         past.push(kept.writes);
         if (queue !== undefined) known.set(run, past.length);
         ctx.set(`commit ${next}`, kept.writes);
-        ctx.set("commits", ++next);
         row = rowBehind(row, kept.writes);
         if (kept.writes.some(([method]) => method === "putRun")) ctx.set("row", row); // each commit would be one more to keep
         if (kept.node !== holder) ctx.set("node", holder = kept.node);
@@ -191,12 +189,19 @@ export function durableNode(
 
   /** For whoever does not have the run. */
   async function look(ctx: restate.ObjectSharedContext, from: number): Promise<KeptCommits> {
-    const count = await ctx.get<number>("commits") ?? 0;
+    const isFewer = from > 0 && await ctx.get(`commit ${from - 1}`) === null;
+    const since = isFewer ? 0 : from;
+    const commits = await commitsOf(ctx, since);
+    return { from, count: since + commits.length, commits, node: await ctx.get<string>("node") ?? undefined };
+  }
+
+  async function commitsOf(ctx: restate.ObjectSharedContext, from: number): Promise<Writes[]> {
     const commits: Writes[] = [];
-    for (let n = from <= count ? from : 0; n < count; n++) {
-      commits.push(await ctx.get<Writes>(`commit ${n}`) ?? []);
+    for (let n = from;; n++) {
+      const writes = await ctx.get<Writes>(`commit ${n}`);
+      if (writes === null) return commits;
+      commits.push(writes);
     }
-    return { from, count, commits, node: await ctx.get<string>("node") ?? undefined };
   }
 
   /** Others know more of it from now on. */
@@ -251,9 +256,8 @@ export function durableNode(
       go,
       look: restate.handlers.object.shared(look),
       async keep(ctx: restate.ObjectContext, writes: Writes): Promise<void> {
-        if (await ctx.get("commits") !== null) return;
+        if (await ctx.get("commit 0") !== null) return;
         ctx.set("commit 0", writes);
-        ctx.set("commits", 1);
         ctx.set("row", rowBehind(null, writes));
       },
       forget(ctx: restate.ObjectContext): Promise<void> {
