@@ -1,6 +1,6 @@
 // What a run commits, as a log that another process can write again: the rows of its journal, commit by commit. Restate keeps the log, so a run
 // goes on at any node from where its last commit was.
-import { JournalError, type Json, objectOrEmpty, VERSION } from "../core/core.ts";
+import { JournalError, type Json, type JsonObject, objectOrEmpty, VERSION } from "../core/core.ts";
 import type { ConversationStore, JournalStore } from "../journal/store.ts";
 
 /** One write of a store: its method, and what that was given. */
@@ -74,12 +74,12 @@ function runOf([method, first]: Write): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/** How a run stands behind a commit, for lists: as the commits say it, whatever a process has come to by now. */
-export function rowBehind(row: Json, writes: Writes): Json {
-  return writes.reduce<Json>((before, [method, first, second]) => {
-    if (method === "putRun") return first ?? null;
-    return method === "noteProgress" ? { ...objectOrEmpty(before), ...objectOrEmpty(second) } : before;
-  }, row);
+/** How a run stands behind its commits, as they say it, whatever a process has come to by now. */
+export function rowBehind(commits: readonly Writes[]): JsonObject {
+  return commits.flat().reduce<JsonObject>((before, [method, first, second]) => {
+    if (method === "putRun") return objectOrEmpty(first ?? null);
+    return method === "noteProgress" ? { ...before, ...objectOrEmpty(second ?? null) } : before;
+  }, {});
 }
 
 /** Writes what another process has committed. */
@@ -96,6 +96,16 @@ export function writeAgain(store: JournalStore, writes: Writes): void {
       Reflect.apply(write, target, given);
     }
   });
+}
+
+/** Without what later ones of the same run and step put in its place. */
+function newest(writes: Writes): Writes {
+  const seen = new Set<string>();
+  return writes.toReversed().filter(([method, _run, row]) => {
+    if (method !== "noteProgress" && method !== "putStep") return true;
+    const which = `${method} ${method === "putStep" ? objectOrEmpty(row ?? null).key : ""}`;
+    return !seen.has(which) && seen.add(which);
+  }).reverse();
 }
 
 /** The commits of one run on their way to Restate. */
@@ -146,7 +156,7 @@ export function commitQueue(): CommitQueue {
         if (over?.error !== undefined) throw over.error;
         return undefined;
       }
-      const writes = gathered;
+      const writes = newest(gathered);
       gathered = [];
       keeping = gathering;
       gathering = undefined;

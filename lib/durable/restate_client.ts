@@ -1,8 +1,8 @@
 // What is asked of a Restate server: its ingress, which calls the runs, and its admin address.
-import { JournalError, type Json, type JsonObject, messageOf, systemClock } from "../core/core.ts";
+import { JournalError, type Json, messageOf, systemClock } from "../core/core.ts";
 import type { SlotRow } from "../journal/store.ts";
 import type { Writes } from "./commit_log.ts";
-import { type KeptCommits, RUN_SERVICE, SLOT_SERVICE, TaskRefused } from "./run_service.ts";
+import { type KeptCommits, RUN_SERVICE, SLOT_SERVICE, type Standing, TaskRefused } from "./run_service.ts";
 
 /** Where a Restate server is. */
 export interface RestateAddress {
@@ -21,8 +21,8 @@ export interface RestateClient {
   look(run: string, from: number): Promise<KeptCommits>;
   /** Keeps a new run that nobody does anything with yet. */
   keep(run: string, writes: Writes): Promise<void>;
-  /** The rows of all runs, and whether a node has them. */
-  rows(): Promise<readonly { readonly row: JsonObject; readonly isHeld: boolean }[]>;
+  /** How all runs stand. */
+  rows(): Promise<readonly Standing[]>;
   /** The slots of a scope. */
   slots(scope: string): Promise<readonly SlotRow[]>;
   /** Why a run has no node that takes it; undefined where nothing is known. */
@@ -106,12 +106,9 @@ export function restateClient(
     look: async (run, from) => JSON.parse(await call(run, "look", from)),
     async rows() {
       const rows = await query(
-        `SELECT service_key, key, value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key IN ('row', 'node')`,
+        `SELECT value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'run'`,
       );
-      const held = new Set(rows.flatMap(({ key, service_key }) => key === "node" ? [service_key] : []));
-      return rows.flatMap(({ key, service_key, value_utf8 }) =>
-        key === "row" ? [{ row: JSON.parse(String(value_utf8)), isHeld: held.has(service_key ?? null) }] : []
-      );
+      return rows.map(({ value_utf8 }) => JSON.parse(String(value_utf8)));
     },
     slots: async (scope) =>
       JSON.parse(await ask(`${ingress}/${SLOT_SERVICE}/${encodeURIComponent(scope)}/get`, null)),

@@ -79,7 +79,7 @@ export interface DurableNode {
   /** Takes in what others have committed; what is known already is passed over, also where it was asked later and has come before. */
   learn(run: string, kept: KeptCommits): void;
   /** The same of rows alone, for lists. Gives the runs known here that are not among them: removed, or begun since. */
-  learnRows(rows: readonly { readonly row: JsonObject; readonly isHeld: boolean }[]): readonly string[];
+  learnRows(runs: readonly Standing[]): readonly string[];
   /** The slots of a scope, as all conversations have left them. */
   learnSlots(rows: readonly SlotRow[]): void;
   /** Answers Restate. */
@@ -137,10 +137,11 @@ export function durableNode(
 
   async function go(ctx: restate.ObjectContext, task: Json): Promise<void> {
     const run = ctx.key;
-    let row = await ctx.get<Json>("row");
     /** What is kept: this process has to write again what others have committed before it goes on, and all of it where it fails. */
     const past = await commitsOf(ctx, 0);
     const before = past.length;
+    const stand = (node: string | undefined): void =>
+      ctx.set<Standing>("run", { row: rowBehind(past), node });
     let holder: string | undefined;
     let queue: CommitQueue | undefined;
     try {
@@ -162,9 +163,8 @@ export function durableNode(
         past.push(kept.writes);
         if (queue !== undefined) known.set(run, past.length);
         ctx.set(`commit ${next}`, kept.writes);
-        row = rowBehind(row, kept.writes);
-        if (kept.writes.some(([method]) => method === "putRun")) ctx.set("row", row); // each commit would be one more to keep
-        if (kept.node !== holder) ctx.set("node", holder = kept.node);
+        const isOther = kept.node !== holder || kept.writes.some(([method]) => method === "putRun");
+        if (isOther) stand(holder = kept.node); // with each commit it would be one more to keep
         for (const [scope, slots] of slotsIn(kept.writes)) {
           await ctx.genericCall({
             service: SLOT_SERVICE,
@@ -177,12 +177,12 @@ export function durableNode(
         queue?.kept();
       }
       if (queue === undefined) relearn(run, past);
-      ctx.clear("node");
+      stand(undefined);
       forget(run, queue);
     } catch (error) {
       queue?.fail(error);
       if (!done.has(run)) forget(run, queue); // what this process still does in it is to fail
-      if (error instanceof restate.TerminalError) ctx.clear("node");
+      if (error instanceof restate.TerminalError && past.length > 0) stand(undefined);
       throw error;
     }
   }
@@ -192,7 +192,7 @@ export function durableNode(
     const isFewer = from > 0 && await ctx.get(`commit ${from - 1}`) === null;
     const since = isFewer ? 0 : from;
     const commits = await commitsOf(ctx, since);
-    return { from, count: since + commits.length, commits, node: await ctx.get<string>("node") ?? undefined };
+    return { from, count: since + commits.length, commits, node: (await ctx.get<Standing>("run"))?.node };
   }
 
   async function commitsOf(ctx: restate.ObjectSharedContext, from: number): Promise<Writes[]> {
@@ -258,7 +258,7 @@ export function durableNode(
       async keep(ctx: restate.ObjectContext, writes: Writes): Promise<void> {
         if (await ctx.get("commit 0") !== null) return;
         ctx.set("commit 0", writes);
-        ctx.set("row", rowBehind(null, writes));
+        ctx.set<Standing>("run", { row: rowBehind([writes]) });
       },
       forget(ctx: restate.ObjectContext): Promise<void> {
         ctx.clearAll();
@@ -289,15 +289,15 @@ export function durableNode(
         copies.delete(run);
       }
     },
-    learnRows(rows) {
-      const kept = new Set(rows.map(({ row }) => row.id));
-      const others = rows.filter(({ row: { id } }) => !queues.has(String(id)));
+    learnRows(runs) {
+      const kept = new Set(runs.map(({ row }) => row.id));
+      const others = runs.filter(({ row: { id } }) => !queues.has(String(id)));
       const now = Date.now();
       writeAgain(
         store,
-        others.map(({ row, isHeld }) => {
+        others.map(({ row, node }) => {
           const lease = { ...objectOrEmpty(row.lease ?? null), host: "another node", seenAt: now };
-          return ["putRun", isHeld ? { ...row, lease } : row];
+          return ["putRun", node === undefined ? row : { ...row, lease }];
         }),
       );
       return store.runs({}).flatMap(({ id }) => kept.has(id) || has(id) ? [] : [id]);
@@ -313,6 +313,13 @@ export function durableNode(
         level === "error" ? notice?.(`Restate: ${String(message).split("\n", 1)}`) : undefined,
     }),
   };
+}
+
+/** How a run stands, for lists. */
+export interface Standing {
+  readonly row: JsonObject;
+  /** Of the node that has it. */
+  readonly node?: string;
 }
 
 const AS_JSON = { inputSerde: restate.serde.json, outputSerde: restate.serde.json } as const;

@@ -187,8 +187,8 @@ onNodes(
       `SELECT key, value_utf8 FROM state WHERE service_key = '${ran.body.id}'`,
     );
     const state = Object.fromEntries(rows.map(({ key, value_utf8 }) => [String(key), String(value_utf8)]));
-    const count = Number(state.commits);
-    const newer = { ...state, commits: String(count + 1), [`commit ${count}`]: '[["addDance",{}]]' };
+    const count = Object.keys(state).filter((key) => key.startsWith("commit ")).length;
+    const newer = { ...state, [`commit ${count}`]: '[["addDance",{}]]' };
     const bytes = Object.entries(newer).map(([key, text]) => [key, [...new TextEncoder().encode(text)]]);
     await ok(`${restate.admin}/services/OrreryRun_v1/state`, {
       object_key: ran.body.id,

@@ -52,7 +52,7 @@ async function twoNodes(server: RestateServer): Promise<void> {
       count: kept.commits.length,
       commits: [],
     });
-    assert.ok((await client.rows()).some(({ row, isHeld }) => row.id === run && !isHeld));
+    assert.ok((await client.rows()).some(({ row, node }) => row.id === run && node === undefined));
     await assert.rejects(client.perform(crypto.randomUUID(), "refuse"), (error) => {
       assert.ok(error instanceof TaskRefused);
       return assert.deepEqual(error.why, { code: "invalid", message: "no such file" }) ?? true;

@@ -20,10 +20,10 @@ pageTest("page: a node shows the run of another one while it goes on", {}, async
   await until(async () => {
     const rows = await queryRestate(
       made.restate.admin,
-      `SELECT value_utf8 FROM state WHERE service_key = '${id}' AND key = 'node'`,
+      `SELECT value_utf8 FROM state WHERE service_key = '${id}' AND key = 'run'`,
     );
-    holder = JSON.parse(String(rows[0]?.value_utf8 ?? "null"));
-    return holder !== null;
+    holder = JSON.parse(String(rows[0]?.value_utf8 ?? "{}")).node;
+    return holder !== undefined;
   });
   const other = made.nodes.find(({ address }) => address !== holder);
   await using tab = await open(`${other?.origin}/runs/${id}`);

@@ -9,7 +9,7 @@ import {
   restateServer,
   whyNot,
 } from "../durable/_restate.ts";
-import { RUN_SERVICE } from "../../lib/durable/run_service.ts";
+import { RUN_SERVICE, type Standing } from "../../lib/durable/run_service.ts";
 import { pause, until } from "../_waiting.ts";
 import { median } from "../bench/_median.ts";
 
@@ -194,10 +194,12 @@ async function underLoad<Server extends RestateServer>(
 async function heldBy(address: string | undefined, { restate }: Cluster): Promise<readonly string[]> {
   const rows = await queryRestate(
     restate.admin,
-    `SELECT service_key, value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'node'`,
+    `SELECT service_key, value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'run'`,
   );
-  const isIts = (node: unknown) => address === undefined || node === JSON.stringify(address);
-  return rows.flatMap(({ service_key, value_utf8 }) => isIts(value_utf8) ? [String(service_key)] : []);
+  return rows.flatMap(({ service_key, value_utf8 }) => {
+    const { node }: Standing = JSON.parse(String(value_utf8));
+    return node !== undefined && (address === undefined || node === address) ? [String(service_key)] : [];
+  });
 }
 
 /** Any node that answers so; one that dies meanwhile is passed over. */
