@@ -163,8 +163,7 @@ export function durableNode(
         past.push(kept.writes);
         if (queue !== undefined) known.set(run, past.length);
         ctx.set(`commit ${next}`, kept.writes);
-        const isOther = kept.node !== holder || kept.writes.some(([method]) => method === "putRun");
-        if (isOther) stand(holder = kept.node); // with each commit it would be one more to keep
+        if (kept.node !== holder) stand(holder = kept.node); // with each commit it would be one more to keep
         for (const [scope, slots] of slotsIn(kept.writes)) {
           await ctx.genericCall({
             service: SLOT_SERVICE,
