@@ -16,7 +16,7 @@ import type { Kind } from "./kinds/kind.ts";
 import { KINDS } from "./kinds/kinds.ts";
 import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
-import type { DurableRuns } from "./runs/durable.ts";
+import type { DurableRuns } from "./nodes/nodes.ts";
 import type { HeldRun } from "./runs/held_run.ts";
 import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
 import { keptReader } from "./runs/history.ts";

@@ -1,0 +1,276 @@
+// The runs of several nodes. Whoever is asked for a run hands it to Restate, which gives it to one of the nodes, and follows it there: so any
+// node can be asked about each.
+import { isRecord, type Journal, type Json, type Secrets, systemClock, type Words } from "../../core/core.ts";
+import { scopeOf } from "../../conversation/slots.ts";
+import { type RestateAddress, restateClient } from "../../durable/restate_client.ts";
+import { durableNode, type RunTask, TaskRefused } from "../../durable/run_service.ts";
+import { hostModelFetch } from "../../host/http/model_fetch.ts";
+import { type HttpServer, serveHttp } from "../../host/http/serve.ts";
+import { isDeno29 } from "../../host/process.ts";
+import { scopeText } from "../../journal/run_conversation.ts";
+import type { Answered } from "../runs/asks.ts";
+import { HeldRun } from "../runs/held_run.ts";
+import type { RunRegistry } from "../runs/registry.ts";
+import type { RunStageOptions } from "../runs/stage.ts";
+import {
+  type BeginTalk,
+  type ResumeWishes,
+  type RunHandle,
+  type RunShows,
+  type Service,
+  ServiceError,
+  type StartRun,
+} from "../service.ts";
+import type { ConversationInput } from "../talks/agent.ts";
+import { following, LOOK_MS } from "./follow.ts";
+import { type NodeParts, nodeService } from "./node_service.ts";
+import { refusalOf, toldAgain } from "./refusal.ts";
+
+/** Which Restate keeps the runs, and how this node is reached. */
+export interface EngineSettings extends RestateAddress {
+  /** The one address that all nodes stand behind, to be registered. Default: that of this node. */
+  readonly as?: string;
+  /** Where this node listens for Restate and the other nodes. */
+  readonly host: string;
+  readonly port: number;
+  /** Where the others reach it. Default: where it listens. */
+  readonly node?: string;
+  /** `publickeyv1_…` of Restate. */
+  readonly identity?: string;
+}
+
+/** What is done with a run. */
+export type NodeTask =
+  | { readonly do: "start"; readonly request: StartRun }
+  | { readonly do: "resume"; readonly wishes: ResumeWishes }
+  | { readonly do: "begin"; readonly wish: BeginTalk }
+  | { readonly do: "say"; readonly words: Words };
+
+/** Runs that Restate gives to nodes. */
+export interface DurableRuns {
+  /** What this node knows of them. */
+  readonly journal: Journal;
+  /** Takes runs from now on; gives the service that hands over what is wished of it. */
+  serve(service: Service, parts: NodeParts): Promise<Service>;
+  readonly learnSlots: RunNodes["learnSlots"];
+  close(): Promise<void>;
+}
+
+/** What is asked of all nodes. */
+export interface RunNodes {
+  /** Takes runs from now on. @param perform does a task here, or goes on with it */
+  open(
+    around: Pick<RunStageOptions, "registry" | "drain">,
+    perform: (run: string, task: NodeTask, isAgain: boolean) => Promise<RunHandle>,
+  ): Promise<void>;
+  /** Comes back when a node has it. @throws {ServiceError} as that node says */
+  hand(run: string, task: NodeTask, shows?: RunShows): Promise<RunHandle>;
+  /** What is known here of a run is what is kept; where another node has it, it is followed. */
+  learn(run: string): Promise<void>;
+  /** Keeps a run that was made of another one here. */
+  keepCopy(run: string): Promise<void>;
+  /** There is something of it here. */
+  knows(run: string): boolean;
+  /** It is removed everywhere. */
+  forget(run: string): Promise<void>;
+  /** The same of the list of all. */
+  learnAll(): Promise<void>;
+  /** Makes known here what conversations have left in their slots. */
+  learnSlots(scope: ConversationInput["scope"]): Promise<void>;
+}
+
+/** So long a run may be without a node before that is told to whoever begins it, ms. */
+const TAKER_MS = 60_000;
+/** How often a node leaves a run to others that it cannot do: by then they were asked as often. */
+const MOST_LEFT = 2;
+
+export function durableRuns(
+  settings: EngineSettings,
+  { secrets, notice }: { readonly secrets: Secrets; readonly notice: (text: string) => void },
+): DurableRuns {
+  const fetch = hostModelFetch({ check: () => undefined }); // the user has named all that is asked
+  const restate = restateClient(settings, fetch);
+  let perform: Parameters<RunNodes["open"]>[1];
+  let registry: RunRegistry;
+  let isEnding = (): boolean => false;
+  /** Runs that this node is about to have. */
+  const taking = new Map<string, Promise<unknown>>();
+  /** How often this node has left a run to others. */
+  const left = new Map<string, number>();
+  const server: HttpServer = serveHttp({ host: settings.host, port: settings.port, fetch: answer });
+  const address = settings.node ?? `http://${settings.host}:${server.port}`;
+  const node = durableNode({ secrets, notice, address, identity: settings.identity, work });
+  const others = following({ node, restate, fetch, registry: () => registry });
+
+  async function work({ run, task, isAgain, signal }: RunTask): Promise<void> {
+    const follower = registry.find(run);
+    if (follower !== undefined && others.has(follower)) registry.leave(follower);
+    const wish = task as unknown as NodeTask;
+    const taken = perform(run, wish, isAgain).finally(() => taking.delete(run));
+    taking.set(run, taken);
+    const held = await taken.catch((error) => {
+      throw refusal(error, { run, isAgain, isLookedAt: isAgain || wish.do === "start" });
+    });
+    left.delete(run);
+    const lose = (): void => held instanceof HeldRun ? held.lose() : held.cancel();
+    if (signal.aborted) lose();
+    else signal.addEventListener("abort", lose, { once: true });
+    const { status } = await held.ended;
+    if (signal.aborted) registry.remove(run);
+    if (status === "stopped" && isEnding()) {
+      throw new Error("this node is about to end, so another one goes on");
+    }
+  }
+
+  /** Why this node does not do a task: for good, or it leaves it to others. What was looked at before can be wrong only here. */
+  function refusal(
+    error: unknown,
+    { run, isAgain, isLookedAt }: {
+      readonly run: string;
+      readonly isAgain: boolean;
+      readonly isLookedAt: boolean;
+    },
+  ): unknown {
+    const why = refusalOf(error);
+    const times = (left.get(run) ?? 0) + 1;
+    const isForGood = why !== undefined && (
+      why.isSettled || (!why.isLacking && !isLookedAt) ||
+      (times > MOST_LEFT && !(isAgain && why.isLacking))
+    );
+    if (isForGood) {
+      left.delete(run);
+      return new TaskRefused(secrets.maskJson(why.told));
+    }
+    left.set(run, times);
+    server.hangUp(); // Restate asks again by the connection that it has
+    return error;
+  }
+
+  /** Restate, and the other nodes. */
+  async function answer(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const [, what, run = ""] = /^\/orrery\/(\w+)\/([^/]+)$/.exec(pathname) ?? [];
+    if (what === undefined) return await node.handler(request);
+    const held = registry.find(run);
+    if (held === undefined || others.has(held)) return new Response(null, { status: 404 });
+    if (what === "has") return new Response("{}");
+    if (what === "frames") {
+      const reader = held.read({ after: Number(searchParams.get("after")) });
+      return new Response(lines(reader), { headers: { "content-type": "application/jsonl" } });
+    }
+    const said: unknown = await request.json();
+    if (!isRecord(said)) return new Response(null, { status: 400 });
+    if (what === "cancel") held.cancel(String(said.reason));
+    else {
+      const isTaken = await held.answer(String(said.ask), said.answer as Answered["answer"], {
+        by: String(said.by),
+      });
+      if (!isTaken) return new Response(null, { status: 409 });
+    }
+    return new Response("{}");
+  }
+
+  async function learn(run: string): Promise<void> {
+    await taking.get(run)?.catch(() => undefined);
+    await node.whenKept(run);
+    if (node.has(run)) return;
+    const kept = await restate.look(run, node.known(run));
+    if (node.has(run)) return; // since then
+    node.learn(run, kept);
+    if (kept.count === 0) return registry.remove(run);
+    const isFollowed = registry.find(run)?.isOver === false;
+    if (isFollowed || kept.node === undefined) return;
+    others.follow(run);
+  }
+
+  async function hand(run: string, task: NodeTask, shows?: RunShows): Promise<RunHandle> {
+    let outcome: { readonly error?: unknown; readonly isRefused?: true } | undefined;
+    const before = node.known(run);
+    restate.perform(run, secrets.maskJson(task as unknown as Json)).then(
+      () => outcome = {},
+      (error) =>
+        outcome = error instanceof TaskRefused ? { error: toldAgain(error.why), isRefused: true } : { error },
+    );
+    for (const until = performance.now() + TAKER_MS;;) {
+      const kept = await restate.look(run, before).catch(() => undefined); // the task's own call says whether Restate answers
+      if (outcome?.isRefused) throw outcome.error;
+      const own = registry.find(run);
+      const isOwn = own !== undefined && !others.has(own);
+      if (isOwn && (!own.isOver || kept?.node === address || outcome !== undefined)) {
+        await node.whenKept(run); // the others can be asked about it from now on
+        return own;
+      }
+      if (kept !== undefined && !node.has(run)) {
+        const isDone = outcome !== undefined && !("error" in outcome) && kept.commits.length > 0;
+        if (isDone || await hasBegun(kept.node, run)) {
+          node.learn(run, kept);
+          return others.follow(run, shows);
+        }
+      }
+      if (outcome?.error !== undefined) throw outcome.error;
+      if (performance.now() > until) {
+        const why = await restate.waitsFor(run);
+        throw new ServiceError(`no node takes run ${run}${why === undefined ? "" : `: ${why}`}`, {
+          code: "limit",
+        });
+      }
+      await systemClock.sleep(LOOK_MS);
+    }
+  }
+
+  /** Another node may yet refuse a run that it has. */
+  async function hasBegun(at: string | undefined, run: string): Promise<boolean> {
+    if (at === undefined || at === address) return false;
+    const response = await fetch(`${at}/orrery/has/${run}`).catch(() => undefined);
+    await response?.body?.cancel();
+    return response?.ok === true;
+  }
+
+  const nodes: RunNodes = {
+    async open({ registry: runs, drain }, work) {
+      registry = runs;
+      perform = work;
+      isEnding = () => drain.aborted;
+      if (!isDeno29()) {
+        notice(
+          "each step takes some 40 ms more with a Deno before 2.9, as this one or the one of this binary is",
+        );
+      }
+      await restate.register(settings.as ?? address);
+    },
+    hand,
+    learn,
+    knows: (run) => node.has(run) || node.known(run) > 0,
+    forget: restate.forget,
+    keepCopy: (run) => node.keepCopy(run, (writes) => restate.keep(run, writes)),
+    async learnAll() {
+      await Promise.all(node.learnRows(await restate.rows()).map(learn));
+    },
+    async learnSlots(scope) {
+      await Promise.all(SCOPES.map(async (destination) => {
+        const text = scopeText(scopeOf(destination, scope), (value) => secrets.maskJson(value));
+        node.learnSlots(await restate.slots(text));
+      }));
+    },
+  };
+  return {
+    journal: node.journal,
+    serve: (service, parts) => nodeService(service, nodes, parts),
+    learnSlots: nodes.learnSlots,
+    close: () => server.close({ graceMs: 1_000 }),
+  };
+}
+
+const SCOPES = ["session", "module", "global"] as const;
+
+function lines(reader: ReturnType<HeldRun["read"]>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const frames = await reader.next({ maxBytes: 65_536 });
+      if (frames === undefined) return controller.close();
+      controller.enqueue(encoder.encode(frames.map((frame) => `${JSON.stringify(frame)}\n`).join("")));
+    },
+    cancel: () => reader.leave(),
+  });
+}
