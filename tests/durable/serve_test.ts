@@ -1,6 +1,8 @@
 // Two nodes on one Restate server, as whoever asks them sees it: each run of any kind at either node, over a kill -9 of the one that has it.
 import assert from "node:assert/strict";
 import type { RunEvent } from "../../mod.ts";
+import { testProject } from "../_project.ts";
+import { serveProject } from "../_served_project.ts";
 import { until } from "../_waiting.ts";
 import { type Cluster, cluster, type Node, SECRET } from "./_nodes.ts";
 import { queryRestate, whyNot } from "./_restate.ts";
@@ -10,6 +12,8 @@ const FILES = {
   "slow.yml": '- chunks: ["one ", "two ", "three"]\n  delayMs: 150\n  repeat: true\n',
   "a.md": "# A\n\n@llm\nprompt: Count\n\n## B\n\n@llm\nprompt: Again\n",
   "a.calls": "!!!GADGET_START:Template:t\n!!!ARG:template\nhello\n!!!GADGET_END\n",
+  "wrong.md": "# A\n\n@llm\nmodel: nobody/knows\nprompt: Count\n",
+  "wrong.agent.yml": 'version: "0.1"\nstructure: { id: x }\n',
   "prompts/say.prompt": "---\nmodel: script/slow.yml\n---\nSay something.\n",
   "talk.agent.yml": [
     'version: "0.1"',
@@ -86,13 +90,47 @@ onNodes("a run of every kind, begun at one and looked at from the other", async 
   );
 });
 
-onNodes("what is wrong with a wish is told at once, and nothing of it is kept", async (_cluster, one) => {
-  const gone = await one?.post("/v1/runs", { file: "gone.md" });
-  assert.equal(gone?.status, 404, JSON.stringify(gone));
-  const agent = await one?.post("/v1/conversations", { agent: "gone.agent.yml" });
-  assert.ok(agent !== undefined && agent.status >= 400 && agent.status < 500, JSON.stringify(agent));
-  assert.deepEqual((await one?.get("/v1/runs"))?.body.runs, []);
-});
+onNodes(
+  "what is wrong with a wish is told at once, as one machine tells it, and nothing of it is kept",
+  async (_cluster, one) => {
+    assert.ok(one);
+    await using project = await testProject(FILES);
+    await using alone = await serveProject(project, ["--trust-project"]);
+    const wishes = [
+      ["/v1/runs", { file: "gone.md" }],
+      ["/v1/runs", { file: "wrong.md" }],
+      ["/v1/runs", { file: "a.md", blocks: ["no reference"] }],
+      ["/v1/runs", { path: "gone" }],
+      ["/v1/runs", { path: "say", model: "nobody/knows" }],
+      ["/v1/conversations", { agent: "gone.agent.yml" }],
+      ["/v1/conversations", { agent: "wrong.agent.yml" }],
+      ["/v1/conversations", { agent: "talk.agent.yml", slots: { "not a name": 1 } }],
+    ] as const;
+    for (const [path, wish] of wishes) {
+      const { status, body } = await one.post(path, wish);
+      const other = await alone.json(path, { body: wish });
+      assert.deepEqual({ status, ...body }, { status: other.status, ...other.body });
+      assert.ok(status >= 400 && status < 500, JSON.stringify(body));
+    }
+    assert.deepEqual((await one.get("/v1/runs")).body.runs, []);
+    const ids = await Promise.all([
+      one.post("/v1/runs", { file: "a.calls" }),
+      alone.json("/v1/runs", { body: { file: "a.calls" } }),
+    ]);
+    const resumed = await Promise.all(ids.map(async ({ body }, at) => {
+      const run = `/v1/runs/${body.id}`;
+      const get = async (path: string) => at === 0 ? await one.get(path) : await alone.json(path);
+      await until(async () => (await get(run)).body.status === "done");
+      const post = async (wish: object) =>
+        at === 0 ? await one.post(`${run}/resume`, wish) : await alone.json(`${run}/resume`, { body: wish });
+      return await Promise.all([{}, { budget: { tokens: -1 } }, { rerun: ["nothing"] }].map(async (wish) => {
+        const { status, body: { code } } = await post(wish);
+        return { status, code };
+      }));
+    }));
+    assert.deepEqual(resumed[0], resumed[1]);
+  },
+);
 
 onNodes(
   "a follower at another node hears everything once, over a kill of the one that runs",
