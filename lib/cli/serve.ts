@@ -11,7 +11,7 @@ import type { OpenServer } from "../server/server.ts";
 import type { Kind } from "../service/kinds/kind.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
-import type { EngineSettings } from "../service/nodes/nodes.ts";
+import type { EngineSettings } from "../durable/durable.ts";
 import type { Service } from "../service/service.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { grantsOf } from "./flags/grants.ts";
@@ -145,8 +145,8 @@ function engineSettings(text: string): EngineSettings {
 
 /** What gives runs to nodes; it and its package are loaded here alone. */
 async function engineOf(settings: EngineSettings, notice: (text: string) => void) {
-  const { durableRuns }: typeof import("../service/nodes/nodes.ts") = await import(
-    "../service/nodes/nodes.ts" as string
+  const { durableRuns }: typeof import("../durable/durable.ts") = await import(
+    "../durable/durable.ts" as string
   );
   return ({ secrets }: { readonly secrets: Secrets }) => durableRuns(settings, { secrets, notice });
 }

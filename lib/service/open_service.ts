@@ -16,7 +16,6 @@ import type { Kind } from "./kinds/kind.ts";
 import { KINDS } from "./kinds/kinds.ts";
 import { openLook } from "./look/open_look.ts";
 import { ProjectHold } from "./project_hold.ts";
-import type { DurableRuns } from "./nodes/nodes.ts";
 import type { HeldRun } from "./runs/held_run.ts";
 import { busyRun, heldTrace, inWords, listedState, noRun, tracedState } from "./runs/kept.ts";
 import { keptReader } from "./runs/history.ts";
@@ -25,6 +24,7 @@ import { type BegunRun, RunStage } from "./runs/stage.ts";
 import {
   type RunHandle,
   type RunReader,
+  type RunShows,
   type RunsQuery,
   type RunState,
   type Service,
@@ -34,7 +34,8 @@ import {
 import type { ReadyRun } from "./start/ready_run.ts";
 import { goOn, renewed } from "./start/resume.ts";
 import { startRun } from "./start/start.ts";
-import { openTalks, type TalkHost } from "./talks/talks.ts";
+import type { ConversationInput } from "./talks/agent.ts";
+import { type OpenedTalks, openTalks, type TalkHost } from "./talks/talks.ts";
 
 /** How a project is held open. */
 export interface OpenServiceOptions {
@@ -49,11 +50,32 @@ export interface OpenServiceOptions {
   /** What nobody is to see besides what the project and the environment have, such as the token of a server. */
   readonly secrets?: readonly FoundSecret[];
   /** Keeps the runs beyond this process and gives them to any of several. Default: they are this process's, in the project's journal. */
-  readonly engine?: (about: { readonly secrets: Secrets }) => DurableRuns;
+  readonly engine?: (about: { readonly secrets: Secrets }) => RunEngine;
   /** Default: the machine's. */
   readonly clock?: Clock;
   /** What files and runs there are. Default: all of Orrery's. */
   readonly kinds?: readonly Kind[];
+}
+
+/** What keeps the runs of several nodes and gives them to one, instead of the journal of this machine. */
+export interface RunEngine {
+  /** What this node knows of them. */
+  readonly journal: Journal;
+  /** Takes runs from now on; gives the service that asks all nodes. */
+  serve(service: Service, own: OwnRuns): Promise<Service>;
+  /** Makes known here what conversations have left in their slots. */
+  learnSlots(scope: ConversationInput["scope"]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a node does by itself. */
+export interface OwnRuns {
+  readonly stage: RunStage;
+  readonly talks: OpenedTalks;
+  /** Begins a run here, under this id. */
+  start(request: StartRun, id: string): Promise<RunHandle>;
+  /** Looks at all that is wished, and begins nothing. Gives what is shown of the run before its first event. */
+  look(request: StartRun): Promise<RunShows>;
 }
 
 /**
@@ -68,7 +90,7 @@ export async function openService(options: OpenServiceOptions): Promise<Service>
   const { root, secrets } = hold;
   for (const { name, value } of options.secrets ?? []) secrets.add(name, value);
   let journal: Journal; // in memory, for conversations, where nothing is kept
-  let engine: DurableRuns | undefined;
+  let engine: RunEngine | undefined;
   try {
     engine = options.engine?.({ secrets });
     journal = engine !== undefined

@@ -9,7 +9,7 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   host: ["core"],
   policy: ["core"],
   journal: ["core"],
-  durable: ["core", "journal"],
+  durable: ["core", "conversation", "host", "journal", "service"],
   parse: ["core", "schema"],
   models: ["core", "parse"],
   prompt: ["core", "parse", "schema"],
@@ -40,7 +40,6 @@ export const IMPORT_TABLE: Readonly<Record<string, readonly string[] | "all">> =
   gadgets: ["core", "parse", "schema"], // parse: a fetched page is read as a collection's document is
   service: [
     "core",
-    "durable",
     "schema",
     "parse",
     "document",

@@ -1,29 +1,18 @@
 // The service of a node: what is wished is handed over, and what is asked is learned first.
-import { goOn } from "../start/resume.ts";
-import { newRunId } from "../../journal/new_run.ts";
-import { busyRun } from "../runs/kept.ts";
-import type { RunStage } from "../runs/stage.ts";
-import type { RunHandle, RunShows, Service, StartRun, TalkHandle } from "../service.ts";
-import { conversationInput } from "../talks/agent.ts";
-import type { OpenedTalks } from "../talks/talks.ts";
-import type { NodeTask, RunNodes } from "./nodes.ts";
+import { newRunId } from "../journal/new_run.ts";
+import type { OwnRuns } from "../service/open_service.ts";
+import { busyRun } from "../service/runs/kept.ts";
+import type { RunHandle, Service, TalkHandle } from "../service/service.ts";
+import { goOn } from "../service/start/resume.ts";
+import { conversationInput } from "../service/talks/agent.ts";
+import type { NodeTask, RunNodes } from "./durable.ts";
 import { isLacking } from "./refusal.ts";
-
-/** What the service of this node does by itself. */
-export interface NodeParts {
-  readonly stage: RunStage;
-  readonly talks: OpenedTalks;
-  /** Begins a run here, under this id. */
-  start(request: StartRun, id: string): Promise<RunHandle>;
-  /** Looks at all that is wished, and begins nothing. Gives what is shown of the run before its first event. */
-  look(request: StartRun): Promise<RunShows>;
-}
 
 /** Takes runs from now on. Gives the service that asks all nodes. */
 export async function nodeService(
   service: Service,
   nodes: RunNodes,
-  { stage, talks, start, look }: NodeParts,
+  { stage, talks, start, look }: OwnRuns,
 ): Promise<Service> {
   const isTalk = (run: string): boolean => stage.summary(run).kind === "conversation";
   await nodes.open(stage.options, async (run, task, isAgain) => {

@@ -7,9 +7,9 @@ import {
   PromptError,
   SourceError,
   toJson,
-} from "../../core/core.ts";
-import { UsageError } from "../exit_code.ts";
-import { LACKS, ServiceError, type ServiceErrorCode } from "../service.ts";
+} from "../core/core.ts";
+import { UsageError } from "../service/exit_code.ts";
+import { LACKS, ServiceError, type ServiceErrorCode } from "../service/service.ts";
 
 /** Why a node does not do a task. */
 export interface Refusal {

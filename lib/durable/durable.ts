@@ -1,30 +1,30 @@
 // The runs of several nodes. Whoever is asked for a run hands it to Restate, which gives it to one of the nodes, and follows it there: so any
 // node can be asked about each.
-import { isRecord, type Journal, type Json, type Secrets, systemClock, type Words } from "../../core/core.ts";
-import { scopeOf } from "../../conversation/slots.ts";
-import { type RestateAddress, restateClient } from "../../durable/restate_client.ts";
-import { durableNode, type RunTask, TaskRefused } from "../../durable/run_service.ts";
-import { hostModelFetch } from "../../host/http/model_fetch.ts";
-import { type HttpServer, serveHttp } from "../../host/http/serve.ts";
-import { isDeno29 } from "../../host/process.ts";
-import { scopeText } from "../../journal/run_conversation.ts";
-import type { Answered } from "../runs/asks.ts";
-import { HeldRun } from "../runs/held_run.ts";
-import type { RunRegistry } from "../runs/registry.ts";
-import type { RunStageOptions } from "../runs/stage.ts";
+import { scopeOf } from "../conversation/slots.ts";
+import { isRecord, type Json, type Secrets, systemClock, type Words } from "../core/core.ts";
+import { hostModelFetch } from "../host/http/model_fetch.ts";
+import { type HttpServer, serveHttp } from "../host/http/serve.ts";
+import { isDeno29 } from "../host/process.ts";
+import { scopeText } from "../journal/run_conversation.ts";
+import type { RunEngine } from "../service/open_service.ts";
+import type { Answered } from "../service/runs/asks.ts";
+import { HeldRun } from "../service/runs/held_run.ts";
+import type { RunRegistry } from "../service/runs/registry.ts";
+import type { RunStageOptions } from "../service/runs/stage.ts";
 import {
   type BeginTalk,
   type ResumeWishes,
   type RunHandle,
   type RunShows,
-  type Service,
   ServiceError,
   type StartRun,
-} from "../service.ts";
-import type { ConversationInput } from "../talks/agent.ts";
+} from "../service/service.ts";
+import type { ConversationInput } from "../service/talks/agent.ts";
 import { following, LOOK_MS } from "./follow.ts";
-import { type NodeParts, nodeService } from "./node_service.ts";
+import { nodeService } from "./node_service.ts";
 import { refusalOf, toldAgain } from "./refusal.ts";
+import { type RestateAddress, restateClient } from "./restate_client.ts";
+import { durableNode, type RunTask, TaskRefused } from "./run_service.ts";
 
 /** Which Restate keeps the runs, and how this node is reached. */
 export interface EngineSettings extends RestateAddress {
@@ -45,16 +45,6 @@ export type NodeTask =
   | { readonly do: "resume"; readonly wishes: ResumeWishes }
   | { readonly do: "begin"; readonly wish: BeginTalk }
   | { readonly do: "say"; readonly words: Words };
-
-/** Runs that Restate gives to nodes. */
-export interface DurableRuns {
-  /** What this node knows of them. */
-  readonly journal: Journal;
-  /** Takes runs from now on; gives the service that hands over what is wished of it. */
-  serve(service: Service, parts: NodeParts): Promise<Service>;
-  readonly learnSlots: RunNodes["learnSlots"];
-  close(): Promise<void>;
-}
 
 /** What is asked of all nodes. */
 export interface RunNodes {
@@ -87,7 +77,7 @@ const MOST_LEFT = 2;
 export function durableRuns(
   settings: EngineSettings,
   { secrets, notice }: { readonly secrets: Secrets; readonly notice: (text: string) => void },
-): DurableRuns {
+): RunEngine {
   const fetch = hostModelFetch({ check: () => undefined }); // the user has named all that is asked
   const restate = restateClient(settings, fetch);
   let perform: Parameters<RunNodes["open"]>[1];
@@ -255,7 +245,7 @@ export function durableRuns(
   };
   return {
     journal: node.journal,
-    serve: (service, parts) => nodeService(service, nodes, parts),
+    serve: (service, own) => nodeService(service, nodes, own),
     learnSlots: nodes.learnSlots,
     close: () => server.close({ graceMs: 1_000 }),
   };

@@ -7,13 +7,13 @@ import {
   messageOf,
   systemClock,
   toJson,
-} from "../../core/core.ts";
-import type { RestateClient } from "../../durable/restate_client.ts";
-import type { DurableNode } from "../../durable/run_service.ts";
-import type { Answered } from "../runs/asks.ts";
-import { HeldRun } from "../runs/held_run.ts";
-import type { RunRegistry } from "../runs/registry.ts";
-import type { Frame, OpenAsk, RunShows } from "../service.ts";
+} from "../core/core.ts";
+import type { RestateClient } from "./restate_client.ts";
+import type { DurableNode } from "./run_service.ts";
+import type { Answered } from "../service/runs/asks.ts";
+import { HeldRun } from "../service/runs/held_run.ts";
+import type { RunRegistry } from "../service/runs/registry.ts";
+import type { Frame, OpenAsk, RunShows } from "../service/service.ts";
 
 /** How often is looked where a run is, ms. */
 export const LOOK_MS = 25;
