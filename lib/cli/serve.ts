@@ -11,7 +11,6 @@ import type { OpenServer } from "../server/server.ts";
 import type { Kind } from "../service/kinds/kind.ts";
 import { EXIT, UsageError } from "../service/exit_code.ts";
 import { openService } from "../service/open_service.ts";
-import type { EngineSettings } from "../durable/durable.ts";
 import type { Service } from "../service/service.ts";
 import type { COMMANDS, ParsedCommand } from "./flags/flags.ts";
 import { grantsOf } from "./flags/grants.ts";
@@ -34,14 +33,15 @@ export async function serve(
   const { folder, token } = wanted;
   logsToStderr();
   const tell = (text: string): void => void terminal.stderr.write(`${printable(text).trimEnd()}\n`);
-  using _stray = terminal.onStrayError((error) => tell(`warning: ${strayErrorText(error, folder)}`));
+  const warn = (text: string): void => tell(`warning: ${text}`);
+  using _stray = terminal.onStrayError((error) => warn(strayErrorText(error, folder)));
   await using service = await openService({
     folder,
     kinds,
     ephemeral: flags.ephemeral,
     grants: grantsHere(flags),
-    notice: (text) => tell(`warning: ${text}`),
-    engine: wanted.engine && await engineOf(wanted.engine, (text) => tell(`warning: ${text}`)),
+    notice: warn,
+    engine: flags.engine === undefined ? undefined : await engineOf(flags.engine, warn),
     ...(token !== undefined && { secrets: [{ name: "the token of the server", value: token }] }),
   });
   const server = await listen(service, { ...wanted, tell });
@@ -63,8 +63,6 @@ interface Wanted {
   readonly names: readonly string[];
   /** Undefined: nobody needs one. */
   readonly token: string | undefined;
-  /** Undefined: this process keeps its runs itself. */
-  readonly engine: EngineSettings | undefined;
 }
 
 /** @throws {UsageError} that names each flag that is wrong */
@@ -100,54 +98,15 @@ async function wantedOf(flags: ServeFlags): Promise<Wanted> {
     host,
     names,
     token: isOpen ? undefined : given ?? randomName(),
-    engine: flags.engine === undefined ? undefined : engineSettings(flags.engine),
   };
 }
 
-const ENGINE_KEYS = ["restate", "ingress", "as", "listen", "node", "identity"] as const;
-
-/** `restate=URL,ingress=URL,…` @throws {UsageError} */
-function engineSettings(text: string): EngineSettings {
-  const wrong = (what: string) => new UsageError([`--engine ${text}: ${what}`], "serve");
-  const given: { [key in (typeof ENGINE_KEYS)[number]]?: string } = {};
-  for (const part of text.split(",")) {
-    const [name = "", ...value] = part.split("=");
-    const key = ENGINE_KEYS.find((each) => each === name);
-    if (key === undefined || value.length === 0) {
-      throw wrong(
-        `found ${JSON.stringify(part)}, expected NAME=VALUE with a NAME of ${ENGINE_KEYS.join(", ")}`,
-      );
-    }
-    given[key] = value.join("=");
-  }
-  const { restate, listen = "127.0.0.1:9080", identity } = given;
-  const urlOf = (key: (typeof ENGINE_KEYS)[number]): string | undefined => {
-    const url = given[key]?.replace(/\/+$/, "");
-    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
-      throw wrong(`${key}: found ${JSON.stringify(url)}, expected a URL such as http://127.0.0.1:9070`);
-    }
-    return url;
-  };
-  if (restate === undefined) throw wrong("expected restate=URL, the admin address of Restate");
-  const [, host = "", port = ""] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
-  if (host === "") throw wrong(`listen: found ${JSON.stringify(listen)}, expected HOST:PORT`);
-  const admin = urlOf("restate") ?? "";
-  return {
-    admin,
-    ingress: urlOf("ingress") ?? `${new URL(admin).protocol}//${new URL(admin).hostname}:8080`,
-    as: urlOf("as"),
-    node: urlOf("node"),
-    host,
-    port: Number(port),
-    identity,
-  };
-}
-
-/** What gives runs to nodes; it and its package are loaded here alone. */
-async function engineOf(settings: EngineSettings, notice: (text: string) => void) {
-  const { durableRuns }: typeof import("../durable/durable.ts") = await import(
+/** What gives runs to nodes; it and its package are loaded here alone. @throws {UsageError} */
+async function engineOf(flag: string, notice: (text: string) => void) {
+  const { durableRuns, engineSettings }: typeof import("../durable/durable.ts") = await import(
     "../durable/durable.ts" as string
   );
+  const settings = engineSettings(flag);
   return ({ secrets }: { readonly secrets: Secrets }) => durableRuns(settings, { secrets, notice });
 }
 

@@ -6,6 +6,7 @@ import { hostModelFetch } from "../host/http/model_fetch.ts";
 import { type HttpServer, serveHttp } from "../host/http/serve.ts";
 import { isDeno29 } from "../host/process.ts";
 import { scopeText } from "../journal/run_conversation.ts";
+import { UsageError } from "../service/exit_code.ts";
 import type { RunEngine } from "../service/open_service.ts";
 import type { Answered } from "../service/runs/asks.ts";
 import { HeldRun } from "../service/runs/held_run.ts";
@@ -37,6 +38,45 @@ export interface EngineSettings extends RestateAddress {
   readonly node?: string;
   /** `publickeyv1_…` of Restate. */
   readonly identity?: string;
+}
+
+const ENGINE_KEYS = ["restate", "ingress", "as", "listen", "node", "identity"] as const;
+
+/** Of `--engine restate=URL,ingress=URL,…`. @throws {UsageError} */
+export function engineSettings(text: string): EngineSettings {
+  const wrong = (what: string) => new UsageError([`--engine ${text}: ${what}`], "serve");
+  const given: { [key in (typeof ENGINE_KEYS)[number]]?: string } = {};
+  for (const part of text.split(",")) {
+    const [name = "", ...value] = part.split("=");
+    const key = ENGINE_KEYS.find((each) => each === name);
+    if (key === undefined || value.length === 0) {
+      throw wrong(
+        `found ${JSON.stringify(part)}, expected NAME=VALUE with a NAME of ${ENGINE_KEYS.join(", ")}`,
+      );
+    }
+    given[key] = value.join("=");
+  }
+  const { restate, listen = "127.0.0.1:9080", identity } = given;
+  const urlOf = (key: (typeof ENGINE_KEYS)[number]): string | undefined => {
+    const url = given[key]?.replace(/\/+$/, "");
+    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+      throw wrong(`${key}: found ${JSON.stringify(url)}, expected a URL such as http://127.0.0.1:9070`);
+    }
+    return url;
+  };
+  if (restate === undefined) throw wrong("expected restate=URL, the admin address of Restate");
+  const [, host = "", port = ""] = /^(.+):(\d{1,5})$/.exec(listen) ?? [];
+  if (host === "") throw wrong(`listen: found ${JSON.stringify(listen)}, expected HOST:PORT`);
+  const admin = urlOf("restate") ?? "";
+  return {
+    admin,
+    ingress: urlOf("ingress") ?? `${new URL(admin).protocol}//${new URL(admin).hostname}:8080`,
+    as: urlOf("as"),
+    node: urlOf("node"),
+    host,
+    port: Number(port),
+    identity,
+  };
 }
 
 /** What is done with a run. */
