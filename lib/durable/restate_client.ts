@@ -86,7 +86,7 @@ export function restateClient(
     register: async (uri) => void await ask(`${admin}/deployments`, { uri, force: true }),
     async perform(run, task) {
       const key = crypto.randomUUID(); // a call that is lost on its way Restate repeats too, and would do twice
-      for (let lostAt: number | undefined;;) {
+      for (let heldUntil = performance.now();;) {
         const askedAt = performance.now();
         try {
           return void await call(run, "go", task, key);
@@ -96,8 +96,8 @@ export function restateClient(
             throw why === undefined ? error : new TaskRefused(why, { cause: error });
           }
           const now = performance.now();
-          if (lostAt === undefined || now - askedAt > LOST_MS) lostAt = now; // it was taken for a while
-          if (now - lostAt > LOST_MS) throw error;
+          if (now - askedAt > LOST_MS) heldUntil = now;
+          if (now - heldUntil > LOST_MS) throw error;
           await systemClock.sleep(AGAIN_MS);
         }
       }

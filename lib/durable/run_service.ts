@@ -140,8 +140,9 @@ export function durableNode(
     /** What is kept: this process has to write again what others have committed before it goes on, and all of it where it fails. */
     const past = await commitsOf(ctx, 0);
     const before = past.length;
-    const stand = (node: string | undefined): void =>
-      ctx.set<Standing>("run", { row: rowBehind(past), node });
+    const stand = (node: string | undefined): void => {
+      if (past.length > 0) ctx.set<Standing>("run", { row: rowBehind(past), node });
+    };
     let holder: string | undefined;
     let queue: CommitQueue | undefined;
     try {
@@ -181,7 +182,7 @@ export function durableNode(
     } catch (error) {
       queue?.fail(error);
       if (!done.has(run)) forget(run, queue); // what this process still does in it is to fail
-      if (error instanceof restate.TerminalError && past.length > 0) stand(undefined);
+      if (error instanceof restate.TerminalError) stand(undefined);
       throw error;
     }
   }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { RunEvent } from "../../mod.ts";
 import { testProject } from "../_project.ts";
+import { orrery } from "../_run.ts";
 import { serveProject } from "../_served_project.ts";
 import { until } from "../_waiting.ts";
 import { type Cluster, cluster, type Node, SECRET } from "./_nodes.ts";
@@ -262,6 +263,26 @@ async function ok(url: string, body: object): Promise<void> {
   const text = await response.text();
   assert.ok(response.ok, text);
 }
+
+onNodes(
+  "the command line does its work at any node, and sees the runs of all",
+  async ({ folder: cwd }, one, other) => {
+    const at = async (node: Node | undefined, ...args: string[]) => {
+      const { code, stdout, stderr } = await orrery([...args, "--server", node?.origin ?? ""], { cwd });
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    assert.equal(await at(one, "run", "a.calls", "-q"), "hello");
+    assert.equal(await at(other, "run", "a.md", "-q"), "one two three\n");
+    for (const node of [one, other]) {
+      const runs: readonly { readonly id: string; readonly status: string }[] = JSON.parse(
+        await at(node, "runs", "--json"),
+      );
+      assert.deepEqual(runs.map(({ status }) => status), ["done", "done"]);
+      for (const { id } of runs) assert.match(await at(node, "trace", id), new RegExp(`^${id} .* done`));
+    }
+  },
+);
 
 onNodes("what is secret is never given to Restate", async ({ restate }, one) => {
   const begun = await one?.post("/v1/conversations", {
