@@ -319,6 +319,23 @@ Deno.test("of the runs that nobody keeps the last thousand that have ended are h
   assert.deepEqual([registry.find("slow"), registry.active], [slow, 1]);
 });
 
+Deno.test("a run that is elsewhere takes no place, and is neither waited for nor cancelled at the end", async () => {
+  const clock = virtualClock();
+  const registry = new RunRegistry({ clock, isKept: true, limit: () => 1 });
+  const stops = [new AbortController(), new AbortController()];
+  const [own, other] = stops.map((stop, at) =>
+    new HeldRun({ id: `r${at}`, kind: "calls", startedAt: 0, stop, isElsewhere: at === 1 })
+  );
+  assert.ok(own && other);
+  registry.add(other);
+  assert.equal(registry.active, 0);
+  registry.enter()();
+  registry.add(own);
+  assert.throws(() => registry.assertRoom(), /1 runs are under way/);
+  await clock.run(registry.stop({ graceMs: 1 }));
+  assert.deepEqual(stops.map(({ signal }) => signal.aborted), [true, false]);
+});
+
 Deno.test("what is held of kept runs is what is under way, and what ended in the last five seconds", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const steps = fc.array(fc.oneof(

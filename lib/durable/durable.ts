@@ -130,11 +130,11 @@ export function durableRuns(
   const server: HttpServer = serveHttp({ host: settings.host, port: settings.port, fetch: answer });
   const address = settings.node ?? `http://${settings.host}:${server.port}`;
   const node = durableNode({ secrets, notice, address, identity: settings.identity, work });
-  const others = following({ node, restate, fetch, registry: () => registry });
+  const follow = following({ node, restate, fetch, registry: () => registry });
 
   async function work({ run, task, isAgain, signal }: RunTask): Promise<void> {
     const follower = registry.find(run);
-    if (follower !== undefined && others.has(follower)) registry.leave(follower);
+    if (follower?.isElsewhere) registry.leave(follower);
     const wish = task as unknown as NodeTask;
     const taken = perform(run, wish, isAgain).finally(() => taking.delete(run));
     taking.set(run, taken);
@@ -182,7 +182,7 @@ export function durableRuns(
     const [, what, run = ""] = /^\/orrery\/(\w+)\/([^/]+)$/.exec(pathname) ?? [];
     if (what === undefined) return await node.handler(request);
     const held = registry.find(run);
-    if (held === undefined || others.has(held)) return new Response(null, { status: 404 });
+    if (held === undefined || held.isElsewhere) return new Response(null, { status: 404 });
     if (what === "has") return new Response("{}");
     if (what === "frames") {
       const reader = held.read({ after: Number(searchParams.get("after")) });
@@ -210,7 +210,7 @@ export function durableRuns(
     if (kept.count === 0) return registry.remove(run);
     const isFollowed = registry.find(run)?.isOver === false;
     if (isFollowed || kept.node === undefined) return;
-    others.follow(run);
+    follow(run);
   }
 
   async function hand(run: string, task: NodeTask, shows?: RunShows): Promise<RunHandle> {
@@ -225,8 +225,7 @@ export function durableRuns(
       const kept = await restate.look(run, before).catch(() => undefined); // the task's own call says whether Restate answers
       if (outcome?.isRefused) throw outcome.error;
       const own = registry.find(run);
-      const isOwn = own !== undefined && !others.has(own);
-      if (isOwn && (!own.isOver || kept?.node === address || outcome !== undefined)) {
+      if (own?.isElsewhere === false && (!own.isOver || kept?.node === address || outcome !== undefined)) {
         await node.whenKept(run); // the others can be asked about it from now on
         return own;
       }
@@ -234,7 +233,7 @@ export function durableRuns(
         const isDone = outcome !== undefined && !("error" in outcome) && kept.commits.length > 0;
         if (isDone || await hasBegun(kept.node, run)) {
           node.learn(run, kept);
-          return others.follow(run, shows);
+          return follow(run, shows);
         }
       }
       if (outcome?.error !== undefined) throw outcome.error;

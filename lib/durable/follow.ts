@@ -30,18 +30,10 @@ export interface FollowOptions {
   readonly registry: () => RunRegistry;
 }
 
-/** The runs of others that a node follows. */
-export interface Following {
-  /** A run that is known here, until it is over. */
-  follow(run: string, shows?: RunShows): HeldRun;
-  /** It is of another node. */
-  has(held: HeldRun): boolean;
-}
-
-export function following({ node, restate, fetch, registry }: FollowOptions): Following {
-  const followed = new WeakSet<HeldRun>();
-
-  /** A run of another node, as if it were of this one. */
+/** Gives what follows a run that is known here, until it is over. @param options.registry where it is put */
+export function following(
+  { node, restate, fetch, registry }: FollowOptions,
+): (run: string, shows?: RunShows) => HeldRun {
   function follow(run: string, shows?: RunShows): HeldRun {
     const { kind, file, startedAt } = node.journal.conversation(run, { last: 0 }).summary;
     const stop = new AbortController();
@@ -50,6 +42,7 @@ export function following({ node, restate, fetch, registry }: FollowOptions): Fo
     );
     let waitsFor: string | undefined;
     const held = new HeldRun({
+      isElsewhere: true,
       waitsFor: () => waitsFor,
       id: run,
       kind,
@@ -63,7 +56,6 @@ export function following({ node, restate, fetch, registry }: FollowOptions): Fo
       keptSteps: () => node.journal.conversation(run, { last: 0 }).summary.steps,
     });
     stop.signal.addEventListener("abort", () => void cancel(held, messageOf(stop.signal.reason)));
-    followed.add(held);
     registry().add(held);
     void feed(held, asks, (why) => waitsFor = why).catch((error) => messageOf(error)).then((error) => {
       const status = statusOf(run);
@@ -164,7 +156,7 @@ export function following({ node, restate, fetch, registry }: FollowOptions): Fo
     }
   }
 
-  return { follow, has: (held) => followed.has(held) };
+  return follow;
 }
 
 /** The questions of a run that another node has, as they are told here. */

@@ -24,6 +24,8 @@ export interface HeldRunOptions extends HistoryBounds {
   };
   /** It has asked, or was answered. */
   readonly onAsks?: () => void;
+  /** Another process has it, and here it is only followed. Default: no. */
+  readonly isElsewhere?: boolean;
   /** Why it does not go on. */
   readonly waitsFor?: () => string | undefined;
   /** What `cancel` aborts. */
@@ -129,6 +131,11 @@ export class HeldRun implements RunHandle {
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** It takes no place here, and goes on when this process ends. */
+  get isElsewhere(): boolean {
+    return this.#options.isElsewhere ?? false;
   }
 
   get shows(): RunShows | undefined {

@@ -39,9 +39,13 @@ export class RunRegistry {
     this.#options = options;
   }
 
-  /** How many are under way, or are being opened. */
+  /** How many are under way here, or are being opened. */
   get active(): number {
-    return this.#active.size + this.#opening;
+    return this.#own.length + this.#opening;
+  }
+
+  get #own(): readonly HeldRun[] {
+    return [...this.#active.values()].filter((run) => !run.isElsewhere);
   }
 
   get limit(): number {
@@ -157,7 +161,7 @@ export class RunRegistry {
     const idle = new Promise<void>((resolve) => this.#onIdle.push(resolve));
     this.#tellIdle();
     await within(graceMs, idle, clock);
-    for (const run of this.#active.values()) run.cancel("the process is about to end");
+    for (const run of this.#own) run.cancel("the process is about to end");
     await within(ABORT_MS, idle, clock);
   }
 
