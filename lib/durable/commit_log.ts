@@ -1,6 +1,6 @@
 // What a run commits, as a log that another process can write again: the rows of its journal, commit by commit. Restate keeps the log, so a run
 // goes on at any node from where its last commit was.
-import { JournalError, type Json, type JsonObject, objectOrEmpty, VERSION } from "../core/core.ts";
+import { isRecord, JournalError, type Json, type JsonObject, objectOrEmpty, VERSION } from "../core/core.ts";
 import type { ConversationStore, JournalStore } from "../journal/store.ts";
 
 /** One write of a store: its method, and what that was given. */
@@ -26,6 +26,24 @@ const OF_CONVERSATIONS = [
   "addMessage",
   "putSlot",
 ] as const satisfies readonly (keyof ConversationStore)[];
+
+/** Restate takes messages of 32 MiB; in a commit text may be written as JSON twice. In characters. */
+export const MOST_AT_ONCE = 4_000_000;
+const MOST_TOGETHER = 12_000_000;
+
+/** About as many characters as they hold. */
+export function sizeOf(writes: Writes): number {
+  const lengthOf = (value: unknown): number => typeof value === "string" ? value.length : 8;
+  return writes.flat().reduce<number>(
+    (sum, given) =>
+      sum +
+      (isRecord(given) ? Object.values(given).map(lengthOf).reduce((a, b) => a + b, 0) : lengthOf(given)),
+    0,
+  );
+}
+
+/** A commit that no node could keep. */
+export class TooMuchError extends JournalError {}
 
 /** What becomes of the commits of a run. */
 export interface CommitSink {
@@ -53,7 +71,16 @@ export function loggedStore(inner: JournalStore, sink: CommitSink): JournalStore
     conversations: noted(inner.conversations, OF_CONVERSATIONS),
     commit(work) {
       writes = [];
-      const result = inner.commit(work);
+      const result = inner.commit(() => {
+        const result = work();
+        const size = sizeOf(writes);
+        if (size > MOST_TOGETHER) {
+          throw new TooMuchError(
+            `What the run is to keep at once, ${size} characters, is more than Restate takes (${MOST_TOGETHER}): make several steps of it`,
+          );
+        }
+        return result;
+      });
       const run = writes.map(runOf).find((id) => id !== undefined);
       if (run !== undefined) sink.append(run, writes);
       return result;
@@ -126,7 +153,7 @@ export interface CommitQueue {
 
 /** What is on its way at once is one commit: while one is being kept, the next ones gather. */
 export function commitQueue(): CommitQueue {
-  let gathered: Write[] = [];
+  const gathered: Writes[] = [];
   let over: { readonly error?: unknown } | undefined;
   let failure: { readonly error: unknown } | undefined;
   let wake = Promise.withResolvers<void>();
@@ -137,7 +164,7 @@ export function commitQueue(): CommitQueue {
   return {
     append(writes) {
       if (failure !== undefined) throw failure.error;
-      gathered.push(...writes);
+      gathered.push(writes);
       if (gathering === undefined) {
         gathering = Promise.withResolvers();
         gathering.promise.catch(() => undefined); // where nobody waits
@@ -156,11 +183,14 @@ export function commitQueue(): CommitQueue {
         if (over?.error !== undefined) throw over.error;
         return undefined;
       }
-      const writes = newest(gathered);
-      gathered = [];
-      keeping = gathering;
-      gathering = undefined;
-      return writes;
+      let size = 0;
+      const most = gathered.findIndex((writes) => (size += sizeOf(writes)) > MOST_AT_ONCE);
+      const taken = gathered.splice(0, most < 0 ? gathered.length : Math.max(1, most));
+      if (gathered.length === 0) {
+        keeping = gathering;
+        gathering = undefined;
+      } // else whoever waits for the first ones waits for all
+      return newest(taken.flat());
     },
     kept() {
       keeping?.resolve();

@@ -216,7 +216,8 @@ export function durableRuns(
   async function hand(run: string, task: NodeTask, shows?: RunShows): Promise<RunHandle> {
     let outcome: { readonly error?: unknown; readonly isRefused?: true } | undefined;
     const before = node.known(run);
-    restate.perform(run, secrets.maskJson(task as unknown as Json)).then(
+    const isNew = task.do === "start" || task.do === "begin";
+    restate.perform(run, secrets.maskJson(task as unknown as Json), { isNew }).then(
       () => outcome = {},
       (error) =>
         outcome = error instanceof TaskRefused ? { error: toldAgain(error.why), isRefused: true } : { error },

@@ -10,6 +10,7 @@ import {
 } from "../core/core.ts";
 import { UsageError } from "../service/exit_code.ts";
 import { LACKS, ServiceError, type ServiceErrorCode } from "../service/service.ts";
+import { TooMuchError } from "./commit_log.ts";
 
 /** Why a node does not do a task. */
 export interface Refusal {
@@ -28,7 +29,8 @@ const PASSING: ReadonlySet<ServiceErrorCode> = new Set(["limit", "stopping"] as 
 /** Undefined for what passes, and for what nobody foresaw. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof ServiceError && PASSING.has(error.code)) return undefined;
-  const isSettled = error instanceof ServiceError && SETTLED.has(error.code);
+  const isSettled = error instanceof TooMuchError ||
+    (error instanceof ServiceError && SETTLED.has(error.code));
   const told = toldError(error);
   return told === undefined ? undefined : { told, isSettled, isLacking: isLacking(error) };
 }
@@ -47,7 +49,9 @@ function toldError(error: unknown): Json | undefined {
   if (error instanceof ProblemsError) {
     return { problems: error.problems.map((each) => toldError(each) ?? null) };
   }
-  if (error instanceof UsageError) return toldError(new ServiceError(error.message, { code: "invalid" }));
+  if (error instanceof UsageError || error instanceof TooMuchError) {
+    return toldError(new ServiceError(error.message, { code: "invalid" }));
+  }
   if (!(error instanceof Error && Object.hasOwn(ERRORS, error.name))) return undefined;
   const { name, message, cause: _cause, source: _source, ...more } = error as SourceError; // a whole file is too much
   return { name, message, more: toJson(more) };

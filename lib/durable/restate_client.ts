@@ -17,7 +17,7 @@ export interface RestateClient {
   /** Registers the one address that all nodes stand behind. */
   register(uri: string): Promise<void>;
   /** Hands a task over, once, and settles when it is done. @throws {TaskRefused} as the node that took it says */
-  perform(run: string, task: Json): Promise<void>;
+  perform(run: string, task: Json, options?: { readonly isNew?: boolean }): Promise<void>;
   look(run: string, from: number): Promise<KeptCommits>;
   /** Keeps a new run that nobody does anything with yet. */
   keep(run: string, writes: Writes): Promise<void>;
@@ -79,17 +79,17 @@ export function restateClient(
     (await query(
       `SELECT id, last_failure FROM sys_invocation WHERE target_service_name = '${RUN_SERVICE}' AND target_service_key = '${
         run.replaceAll("'", "''")
-      }' AND target_handler_name = 'go' AND status <> 'completed' LIMIT 1`,
+      }' AND target_handler_name IN ('begin', 'go') AND status <> 'completed' LIMIT 1`,
     ))[0];
 
   return {
     register: async (uri) => void await ask(`${admin}/deployments`, { uri, force: true }),
-    async perform(run, task) {
+    async perform(run, task, { isNew = false } = {}) {
       const key = crypto.randomUUID(); // a call that is lost on its way Restate repeats too, and would do twice
       for (let heldUntil = performance.now();;) {
         const askedAt = performance.now();
         try {
-          return void await call(run, "go", task, key);
+          return void await call(run, isNew ? "begin" : "go", task, key);
         } catch (error) {
           if (error instanceof RestateProblem) {
             const why = whyRefused(error.body);
@@ -103,7 +103,16 @@ export function restateClient(
       }
     },
     keep: async (run, writes) => void await call(run, "keep", writes as unknown as Json),
-    look: async (run, from) => JSON.parse(await call(run, "look", from)),
+    async look(run, from) {
+      let kept: KeptCommits = JSON.parse(await call(run, "look", from));
+      while (kept.isPart) {
+        const rest: KeptCommits = JSON.parse(await call(run, "look", kept.count));
+        kept = rest.count < kept.count
+          ? { ...rest, from }
+          : { ...rest, from, commits: [...kept.commits, ...rest.commits] };
+      }
+      return kept;
+    },
     async rows() {
       const rows = await query(
         `SELECT value_utf8 FROM state WHERE service_name = '${RUN_SERVICE}' AND key = 'run'`,

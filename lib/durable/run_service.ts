@@ -10,7 +10,9 @@ import {
   type CommitQueue,
   commitQueue,
   loggedStore,
+  MOST_AT_ONCE,
   rowBehind,
+  sizeOf,
   writeAgain,
   type Writes,
 } from "./commit_log.ts";
@@ -60,6 +62,8 @@ export interface KeptCommits {
   /** How many there are. */
   readonly count: number;
   readonly commits: readonly Writes[];
+  /** There are more: ask behind these. */
+  readonly isPart?: true;
   /** Of the node that has the run; absent where none has. */
   readonly node?: string;
 }
@@ -135,10 +139,9 @@ export function durableNode(
     known.set(run, commits.length);
   }
 
-  async function go(ctx: restate.ObjectContext, task: Json): Promise<void> {
+  /** @param past what is kept: this process has to write again what others have committed before it goes on, and all of it where it fails */
+  async function go(ctx: restate.ObjectContext, task: Json, past: Writes[]): Promise<void> {
     const run = ctx.key;
-    /** What is kept: this process has to write again what others have committed before it goes on, and all of it where it fails. */
-    const past = await commitsOf(ctx, 0);
     const before = past.length;
     const stand = (node: string | undefined): void => {
       if (past.length > 0) ctx.set<Standing>("run", { row: rowBehind(past), node });
@@ -189,19 +192,26 @@ export function durableNode(
 
   /** For whoever does not have the run. */
   async function look(ctx: restate.ObjectSharedContext, from: number): Promise<KeptCommits> {
-    const isFewer = from > 0 && await ctx.get(`commit ${from - 1}`) === null;
-    const since = isFewer ? 0 : from;
-    const commits = await commitsOf(ctx, since);
-    return { from, count: since + commits.length, commits, node: (await ctx.get<Standing>("run"))?.node };
+    const asked = [ctx.get<Standing>("run"), from > 0 ? ctx.get(`commit ${from - 1}`) : true] as const;
+    const [standing, last] = await Promise.all(asked);
+    const since = last === null ? 0 : from;
+    const { commits, isPart } = await commitsOf(ctx, since, MOST_AT_ONCE);
+    return { from, count: since + commits.length, commits, ...(isPart && { isPart }), node: standing?.node };
   }
 
-  async function commitsOf(ctx: restate.ObjectSharedContext, from: number): Promise<Writes[]> {
+  async function commitsOf(
+    ctx: restate.ObjectSharedContext,
+    from: number,
+    most: number,
+  ): Promise<{ readonly commits: Writes[]; readonly isPart?: true }> {
     const commits: Writes[] = [];
-    for (let n = from;; n++) {
-      const writes = await ctx.get<Writes>(`commit ${n}`);
-      if (writes === null) return commits;
+    for (let size = 0; size <= most;) {
+      const writes = await ctx.get<Writes>(`commit ${from + commits.length}`);
+      if (writes === null) return { commits };
       commits.push(writes);
+      size += sizeOf(writes);
     }
+    return { commits, isPart: true };
   }
 
   /** Others know more of it from now on. */
@@ -253,7 +263,10 @@ export function durableNode(
   const service = restate.object({
     name: RUN_SERVICE,
     handlers: {
-      go,
+      begin: (ctx: restate.ObjectContext, task: Json): Promise<void> => go(ctx, task, []),
+      async go(ctx: restate.ObjectContext, task: Json): Promise<void> {
+        await go(ctx, task, (await commitsOf(ctx, 0, Infinity)).commits);
+      },
       look: restate.handlers.object.shared(look),
       async keep(ctx: restate.ObjectContext, writes: Writes): Promise<void> {
         if (await ctx.get("commit 0") !== null) return;
@@ -269,6 +282,7 @@ export function durableNode(
       inactivityTimeout: DAY_MS,
       abortTimeout: DAY_MS,
       idempotencyRetention: REPEATED_MS,
+      enableLazyState: true, // all of a long run at once is more than Restate passes on
       retryPolicy: AGAIN,
     },
   });

@@ -60,6 +60,8 @@ export interface OpenRun extends RunJournal {
   sign(): void;
 }
 
+const MOST_WAITING = 2_000_000;
+
 /** Opens a run that this process owns. What has to be written waits in memory for the next commit. */
 export function openRun(options: OpenRunOptions): OpenRun {
   /** Begun by this process and not ended. */
@@ -72,6 +74,8 @@ export function openRun(options: OpenRunOptions): OpenRun {
   let waitingPieces = new Map<string, string[]>();
   /** Keys of steps that have ended and have pieces in the store still. */
   let emptied: string[] = [];
+  /** Characters of outcomes that wait. */
+  let waitingText = 0;
   let unwritten: RunEvent[] = [];
   let unwrittenFiles: FileRow[] = [];
   let status: JournalStatus = "running";
@@ -113,6 +117,7 @@ export function openRun(options: OpenRunOptions): OpenRun {
   function end(key: string, outcome: StepOutcome): void {
     assertHeld();
     const row = begunStep(key);
+    if (waitingText > MOST_WAITING) write(); // what ends at once is one commit, but not without bounds
     begun.delete(row.key);
     keepOutcome(row, outcome);
   }
@@ -250,9 +255,11 @@ export function openRun(options: OpenRunOptions): OpenRun {
   }
 
   function keepOutcome(row: StepRow, outcome: StepOutcome): void {
+    const text = JSON.stringify(mask(outcome));
+    waitingText += text.length;
     changed.set(row.key, {
       ...row,
-      outcome: JSON.stringify(mask(outcome)),
+      outcome: text,
       endedAt: elapsed(),
       endedTick: ++ticks,
     });
@@ -291,6 +298,7 @@ export function openRun(options: OpenRunOptions): OpenRun {
   function kept(): void {
     isNew = false;
     conversation.kept();
+    waitingText = 0;
     for (const key of waitingPieces.keys()) withPieces.add(key);
     changed = new Map();
     waitingPieces = new Map();

@@ -43,7 +43,7 @@ async function besideBare(): Promise<readonly Row[]> {
   await using own = await served(server, node.handler);
   await using bare = await served(server, bareHandler());
   const sides = [
-    () => own.call(`${RUN_SERVICE}/${crypto.randomUUID()}/go`),
+    () => own.call(`${RUN_SERVICE}/${crypto.randomUUID()}/begin`),
     () => bare.call(`Bare/${crypto.randomUUID()}/go`),
   ] as const;
   for (const side of sides) await rateOf(side, { runs: 100, many: 16 });
