@@ -51,6 +51,8 @@ export interface DurableNodeOptions extends Pick<JournalOptions, "secrets" | "cl
   readonly identity?: string;
   /** Does a task, to where the run waits for a person's next word or ends. @throws {TaskRefused}; everything else another node may do better, or this one later */
   work(task: RunTask): Promise<void>;
+  /** How many characters of runs are known here at once: those that were looked at long ago are let go, and looked at anew. Default 200 million. */
+  readonly mostKnown?: number;
   /** Told what went wrong where nobody else hears of it. */
   readonly notice?: (text: string) => void;
 }
@@ -92,10 +94,12 @@ export interface DurableNode {
 
 /** A node, to be served over HTTP/2 where Restate reaches it. */
 export function durableNode(
-  { work, address, identity, notice, ...options }: DurableNodeOptions,
+  { work, address, identity, notice, mostKnown = 200_000_000, ...options }: DurableNodeOptions,
 ): DurableNode {
   const queues = new Map<string, CommitQueue>();
-  const known = new Map<string, number>();
+  /** The one that was looked at last at the end. */
+  const known = new Map<string, { readonly count: number; readonly size: number }>();
+  let knownSize = 0;
   /** Runs that another process has begun to do what this one does now. */
   const again = new Set<string>();
   /** Runs that are new here, and not kept. */
@@ -120,15 +124,27 @@ export function durableNode(
 
   function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
     if (has(run)) return; // nobody knows more of it
-    const count = known.get(run) ?? 0;
+    const { count, size } = known.get(run) ?? NOTHING;
     if (count < from) return; // it was forgotten since that was asked
     if (kept === 0 || kept < from) {
       if (count === from) relearn(run, commits); // it was removed, or the last one was lost on its way
       return;
     }
-    for (const [n, writes] of commits.slice(count - from).entries()) {
-      writeAgain(store, writes);
-      known.set(run, count + n + 1);
+    const news = commits.slice(count - from);
+    for (const writes of news) writeAgain(store, writes);
+    know(run, { count: count + news.length, size: size + sizeOf(news.flat()) });
+  }
+
+  function know(run: string, now: { readonly count: number; readonly size: number }): void {
+    knownSize += now.size - (known.get(run) ?? NOTHING).size;
+    known.delete(run);
+    known.set(run, now);
+    for (const [old, { size }] of known) {
+      if (knownSize <= mostKnown) return;
+      if (size === 0 || old === run || has(old)) continue;
+      store.commit(() => store.removeRun(old));
+      known.set(old, NOTHING);
+      knownSize -= size;
     }
   }
 
@@ -136,7 +152,7 @@ export function durableNode(
   function relearn(run: string, commits: readonly Writes[]): void {
     if (store.run(run) !== undefined) store.commit(() => store.removeRun(run));
     for (const writes of commits) writeAgain(store, writes);
-    known.set(run, commits.length);
+    know(run, { count: commits.length, size: sizeOf(commits.flat()) });
   }
 
   /** @param past what is kept: this process has to write again what others have committed before it goes on, and all of it where it fails */
@@ -165,7 +181,10 @@ export function durableNode(
         });
         if (kept === null) break;
         past.push(kept.writes);
-        if (queue !== undefined) known.set(run, past.length);
+        if (queue !== undefined) {
+          const { size } = known.get(run) ?? NOTHING;
+          know(run, { count: past.length, size: size + sizeOf(kept.writes) });
+        }
         ctx.set(`commit ${next}`, kept.writes);
         if (kept.node !== holder) stand(holder = kept.node); // with each commit it would be one more to keep
         for (const [scope, slots] of slotsIn(kept.writes)) {
@@ -233,6 +252,7 @@ export function durableNode(
     const working = work(task).then(() => queue.end(), refused).finally(() => {
       signal.removeEventListener("abort", lost);
       done.delete(run);
+      again.delete(run);
       if (!queue.hasFailed) return;
       forget(run, queue);
       relearn(run, kept); // not all that was done here is
@@ -290,12 +310,13 @@ export function durableNode(
     journal,
     has,
     whenKept: (run) => queues.get(run)?.whenKept()?.catch(() => undefined),
-    known: (run) => known.get(run) ?? 0,
+    known: (run) => (known.get(run) ?? NOTHING).count,
     learn,
     async keepCopy(run, keep) {
       try {
-        await keep(copies.get(run) ?? []);
-        known.set(run, 1);
+        const writes = copies.get(run) ?? [];
+        await keep(writes);
+        know(run, { count: 1, size: sizeOf(writes) });
       } catch (error) {
         relearn(run, []);
         throw error;
@@ -343,6 +364,8 @@ function slotsIn(writes: Writes): ReadonlyMap<string, readonly Json[]> {
   const rows = writes.flatMap(([method, row]) => method === "putSlot" && row !== undefined ? [row] : []);
   return Map.groupBy(rows, (row) => String(objectOrEmpty(row).scope));
 }
+
+const NOTHING = { count: 0, size: 0 } as const;
 
 /** Text that passes has numbers too: nobody tells as many pieces of it between two commits. */
 const MOST_PASSING = 1_000_000;

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { restateClient } from "../../lib/durable/restate_client.ts";
-import { durableNode, TaskRefused } from "../../lib/durable/run_service.ts";
+import { durableNode, type KeptCommits, TaskRefused } from "../../lib/durable/run_service.ts";
 import { performEffect } from "../../lib/run/effect.ts";
 import { type Engine, type InPlace, type Life, lived, type Place, stepContract } from "../_step_contract.ts";
 import { pause, until } from "../_waiting.ts";
@@ -66,6 +66,35 @@ async function twoNodes(server: RestateServer): Promise<void> {
     await http.shutdown();
   }
 }
+
+Deno.test("a node lets go of the runs that were looked at long ago, and learns them anew", () => {
+  const from = durableNode({ work: () => Promise.reject(new Error("it takes none")), mostKnown: 20_000 });
+  const commits = (id: string): KeptCommits => ({
+    from: 0,
+    count: 1,
+    commits: [[
+      ["putRun", {
+        id,
+        kind: "calls",
+        status: "done",
+        startedAt: 0,
+        updatedAt: 0,
+        usage: "{}",
+        steps: 0,
+        ticks: 0,
+        elapsedMs: 0,
+      }],
+      ["putInput", id, JSON.stringify("x".repeat(9_000))],
+    ]],
+  });
+  for (const id of ["a", "b", "c"]) from.learn(id, commits(id));
+  assert.deepEqual(["a", "b", "c"].map(from.known), [0, 1, 1]);
+  from.learn("b", { from: 1, count: 1, commits: [] }); // looked at once more
+  from.learn("a", commits("a"));
+  assert.deepEqual(["a", "b", "c"].map(from.known), [1, 1, 0]);
+  assert.deepEqual(from.journal.list().map(({ id }) => id).sort(), ["a", "b"]);
+  assert.equal(from.journal.read("a").run.input, "x".repeat(9_000));
+});
 
 Deno.test("a node with the key of Restate refuses what is not signed with it", async () => {
   if (why !== undefined) return console.log(`not run here: ${why}`);
