@@ -36,7 +36,7 @@ export interface RestateClient {
 /** A server that has lost another one may take as long to answer, ms. */
 const ANSWER_MS = 15_000;
 /** One that has taken over answers within this, ms. */
-const LOST_MS = 3_000;
+const LOST_MS = 6_000;
 const AGAIN_MS = 100;
 
 export function restateClient(
