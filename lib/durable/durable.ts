@@ -21,7 +21,7 @@ import {
   type StartRun,
 } from "../service/service.ts";
 import type { ConversationInput } from "../service/talks/agent.ts";
-import { following, LOOK_MS } from "./follow.ts";
+import { BEAT_MS, following, LOOK_MS } from "./follow.ts";
 import { nodeService } from "./node_service.ts";
 import { refusalOf, toldAgain } from "./refusal.ts";
 import { type RestateAddress, restateClient } from "./restate_client.ts";
@@ -251,7 +251,8 @@ export function durableRuns(
   /** Another node may yet refuse a run that it has. */
   async function hasBegun(at: string | undefined, run: string): Promise<boolean> {
     if (at === undefined || at === address) return false;
-    const response = await fetch(`${at}/orrery/has/${run}`).catch(() => undefined);
+    const signal = AbortSignal.timeout(BEAT_MS);
+    const response = await fetch(`${at}/orrery/has/${run}`, { signal }).catch(() => undefined);
     await response?.body?.cancel();
     return response?.ok === true;
   }
@@ -295,12 +296,22 @@ const SCOPES = ["session", "module", "global"] as const;
 
 function lines(reader: ReturnType<HeldRun["read"]>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  let next: ReturnType<typeof reader.next> | undefined;
+  let beat: ReturnType<typeof setTimeout> | undefined;
   return new ReadableStream({
     async pull(controller) {
-      const frames = await reader.next({ maxBytes: 65_536 });
+      next ??= reader.next({ maxBytes: 65_536 });
+      const quiet = new Promise<"quiet">((resolve) => beat = setTimeout(resolve, BEAT_MS, "quiet"));
+      const frames = await Promise.race([next, quiet]);
+      clearTimeout(beat);
+      if (frames === "quiet") return controller.enqueue(encoder.encode("\n"));
       if (frames === undefined) return controller.close();
+      next = undefined;
       controller.enqueue(encoder.encode(frames.map((frame) => `${JSON.stringify(frame)}\n`).join("")));
     },
-    cancel: () => reader.leave(),
+    cancel() {
+      clearTimeout(beat);
+      reader.leave();
+    },
   });
 }

@@ -22,6 +22,9 @@ const ASK_AGAIN_MS = 250;
 /** So long a run may be without a node before whoever looks at it is told why, ms. */
 const WAITS_MS = 1_000;
 
+/** How often a node says that it is there to those that follow its runs, ms. */
+export const BEAT_MS = 5_000;
+
 /** What a node asks about the runs of others. */
 export interface FollowOptions {
   readonly node: DurableNode;
@@ -116,13 +119,22 @@ export function following(
   }
 
   async function frames(url: string, take: (frame: Frame) => void): Promise<void> {
-    const response = await fetch(url);
-    if (!response.ok || response.body === null) return void await response.body?.cancel();
-    let rest = "";
-    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-      const whole = (rest + text).split("\n");
-      rest = whole.pop() ?? "";
-      for (const line of whole) take(JSON.parse(line));
+    const silence = new AbortController(); // of a machine that is gone nothing comes, not even an end
+    const wait = () => setTimeout(() => silence.abort(), 3 * BEAT_MS);
+    let late = wait();
+    try {
+      const response = await fetch(url, { signal: silence.signal });
+      if (!response.ok || response.body === null) return void await response.body?.cancel();
+      let rest = "";
+      for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+        clearTimeout(late);
+        late = wait();
+        const whole = (rest + text).split("\n");
+        rest = whole.pop() ?? "";
+        for (const line of whole) if (line !== "") take(JSON.parse(line));
+      }
+    } finally {
+      clearTimeout(late);
     }
   }
 
@@ -144,6 +156,7 @@ export function following(
       const response = await fetch(`${holder}/orrery/${what}/${run}`, {
         method: "POST",
         body: JSON.stringify(body),
+        signal: AbortSignal.timeout(3 * BEAT_MS),
       });
       await response.body?.cancel();
       return response.ok;

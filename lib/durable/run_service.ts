@@ -105,7 +105,7 @@ export function durableNode(
   /** Runs that are new here, and not kept. */
   const copies = new Map<string, Writes>();
   /** Tasks that this process does. */
-  const done = new Map<string, Promise<void>>();
+  const doing = new Map<string, { readonly ended: Promise<void>; lose(): void }>();
   const store = memoryStore();
   const logged = loggedStore(store, {
     append(run, writes) {
@@ -120,7 +120,7 @@ export function durableNode(
   const journal = journalOver(logged, { ...options, told, isAlive: () => false });
 
   /** Also what it has lost, and works on still. */
-  const has = (run: string): boolean => queues.has(run) || done.has(run) || copies.has(run);
+  const has = (run: string): boolean => queues.has(run) || doing.has(run) || copies.has(run);
 
   function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
     if (has(run)) return; // nobody knows more of it
@@ -159,18 +159,24 @@ export function durableNode(
   async function go(ctx: restate.ObjectContext, task: Json, past: Writes[]): Promise<void> {
     const run = ctx.key;
     const before = past.length;
+    let holder: string | undefined | null = null;
+    /** With each commit it would be one more to keep. */
     const stand = (node: string | undefined): void => {
-      if (past.length > 0) ctx.set<Standing>("run", { row: rowBehind(past), node });
+      if (node === holder || past.length === 0) return;
+      holder = node;
+      ctx.set<Standing>("run", { row: rowBehind(past), node });
     };
-    let holder: string | undefined;
     let queue: CommitQueue | undefined;
     try {
       while (true) {
         const next = past.length;
         const kept = await ctx.run(`commit ${next}`, async () => {
           if (queue === undefined) {
-            // This process may have it still, and not know that it has lost it.
-            while (done.has(run)) await done.get(run);
+            // This process may have it still, and not know that it has lost it: a connection may be gone without a word.
+            for (let earlier = doing.get(run); earlier !== undefined; earlier = doing.get(run)) {
+              earlier.lose();
+              await earlier.ended;
+            }
             ctx.request().attemptCompletedSignal.throwIfAborted();
             relearn(run, past);
             const { attemptCompletedSignal: signal } = ctx.request();
@@ -186,7 +192,10 @@ export function durableNode(
           know(run, { count: past.length, size: size + sizeOf(kept.writes) });
         }
         ctx.set(`commit ${next}`, kept.writes);
-        if (kept.node !== holder) stand(holder = kept.node); // with each commit it would be one more to keep
+        const isOver = kept.writes.some(([method, row]) =>
+          method === "putRun" && objectOrEmpty(row ?? null).status !== "running"
+        );
+        stand(isOver ? undefined : kept.node);
         for (const [scope, slots] of slotsIn(kept.writes)) {
           await ctx.genericCall({
             service: SLOT_SERVICE,
@@ -203,7 +212,7 @@ export function durableNode(
       forget(run, queue);
     } catch (error) {
       queue?.fail(error);
-      if (!done.has(run)) forget(run, queue); // what this process still does in it is to fail
+      if (!doing.has(run)) forget(run, queue); // what this process still does in it is to fail
       if (error instanceof restate.TerminalError) stand(undefined);
       throw error;
     }
@@ -240,7 +249,9 @@ export function durableNode(
 
   /** This process does the task. @param kept grows with what is kept of it */
   function begin(task: RunTask, kept: readonly Writes[]): CommitQueue {
-    const { run, signal } = task;
+    const { run } = task;
+    const other = new AbortController();
+    const signal = AbortSignal.any([task.signal, other.signal]);
     if (task.isAgain) again.add(run);
     else again.delete(run);
     const queue = commitQueue();
@@ -249,15 +260,15 @@ export function durableNode(
     signal.addEventListener("abort", lost, { once: true });
     const refused = (error: unknown): void =>
       error instanceof TaskRefused ? queue.end(new restate.TerminalError(error.message)) : queue.fail(error);
-    const working = work(task).then(() => queue.end(), refused).finally(() => {
+    const ended = work({ ...task, signal }).then(() => queue.end(), refused).finally(() => {
       signal.removeEventListener("abort", lost);
-      done.delete(run);
+      doing.delete(run);
       again.delete(run);
       if (!queue.hasFailed) return;
       forget(run, queue);
       relearn(run, kept); // not all that was done here is
     });
-    done.set(run, working);
+    doing.set(run, { ended, lose: () => other.abort(new Error("another attempt has the run")) });
     return queue;
   }
 

@@ -29,11 +29,11 @@ async function twoNodes(server: RestateServer): Promise<void> {
       if (task === "refuse") throw new TaskRefused({ code: "invalid", message: "no such file" });
       assert.equal(isAgain, false);
       const run = node.journal.create({ id, kind: "test", input: task });
-      await lived((run) => performEffect(run, { ...READ, perform: () => Promise.resolve("found") }), {
-        journal: run,
-      });
-      const { node: holder } = await client.look(id, 0);
-      assert.equal(holder, "http://127.0.0.1:1");
+      const perform = async () => {
+        await until(async () => (await client.look(id, 0)).node === "http://127.0.0.1:1");
+        return "found";
+      };
+      await lived((run) => performEffect(run, { ...READ, perform }), { journal: run });
     },
   });
   const other = durableNode({ work: () => Promise.reject(new Error("it takes none")) });
