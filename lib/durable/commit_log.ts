@@ -33,13 +33,12 @@ const MOST_TOGETHER = 12_000_000;
 
 /** About as many characters as they hold. */
 export function sizeOf(writes: Writes): number {
-  const lengthOf = (value: unknown): number => typeof value === "string" ? value.length : 8;
-  return writes.flat().reduce<number>(
-    (sum, given) =>
-      sum +
-      (isRecord(given) ? Object.values(given).map(lengthOf).reduce((a, b) => a + b, 0) : lengthOf(given)),
-    0,
-  );
+  let size = 0;
+  for (const given of writes.flat()) {
+    const values: readonly unknown[] = isRecord(given) ? Object.values(given) : [given];
+    for (const value of values) size += typeof value === "string" ? value.length : 8;
+  }
+  return size;
 }
 
 /** A commit that no node could keep. */

@@ -1,7 +1,7 @@
 // The runs of several nodes. Whoever is asked for a run hands it to Restate, which gives it to one of the nodes, and follows it there: so any
 // node can be asked about each.
 import { scopeOf } from "../conversation/slots.ts";
-import { isRecord, type Json, type Secrets, systemClock, type Words } from "../core/core.ts";
+import { isRecord, type Json, type Secrets, systemClock } from "../core/core.ts";
 import { hostModelFetch } from "../host/http/model_fetch.ts";
 import { type HttpServer, serveHttp } from "../host/http/serve.ts";
 import { isDeno29 } from "../host/process.ts";
@@ -11,18 +11,9 @@ import type { RunEngine } from "../service/open_service.ts";
 import type { Answered } from "../service/runs/asks.ts";
 import { HeldRun } from "../service/runs/held_run.ts";
 import type { RunRegistry } from "../service/runs/registry.ts";
-import type { RunStageOptions } from "../service/runs/stage.ts";
-import {
-  type BeginTalk,
-  type ResumeWishes,
-  type RunHandle,
-  type RunShows,
-  ServiceError,
-  type StartRun,
-} from "../service/service.ts";
-import type { ConversationInput } from "../service/talks/agent.ts";
+import { type RunHandle, type RunShows, ServiceError } from "../service/service.ts";
 import { BEAT_MS, following, LOOK_MS } from "./follow.ts";
-import { nodeService } from "./node_service.ts";
+import { nodeService, type NodeTask, type RunNodes } from "./node_service.ts";
 import { refusalOf, toldAgain } from "./refusal.ts";
 import { type RestateAddress, restateClient } from "./restate_client.ts";
 import { durableNode, type RunTask, TaskRefused } from "./run_service.ts";
@@ -77,36 +68,6 @@ export function engineSettings(text: string): EngineSettings {
     port: Number(port),
     identity,
   };
-}
-
-/** What is done with a run. */
-export type NodeTask =
-  | { readonly do: "start"; readonly request: StartRun }
-  | { readonly do: "resume"; readonly wishes: ResumeWishes }
-  | { readonly do: "begin"; readonly wish: BeginTalk }
-  | { readonly do: "say"; readonly words: Words };
-
-/** What is asked of all nodes. */
-export interface RunNodes {
-  /** Takes runs from now on. @param perform does a task here, or goes on with it */
-  open(
-    around: Pick<RunStageOptions, "registry" | "drain">,
-    perform: (run: string, task: NodeTask, isAgain: boolean) => Promise<RunHandle>,
-  ): Promise<void>;
-  /** Comes back when a node has it. @throws {ServiceError} as that node says */
-  hand(run: string, task: NodeTask, shows?: RunShows): Promise<RunHandle>;
-  /** What is known here of a run is what is kept; where another node has it, it is followed. */
-  learn(run: string): Promise<void>;
-  /** Keeps a run that was made of another one here. */
-  keepCopy(run: string): Promise<void>;
-  /** There is something of it here. */
-  knows(run: string): boolean;
-  /** It is removed everywhere. */
-  forget(run: string): Promise<void>;
-  /** The same of the list of all. */
-  learnAll(): Promise<void>;
-  /** Makes known here what conversations have left in their slots. */
-  learnSlots(scope: ConversationInput["scope"]): Promise<void>;
 }
 
 /** So long a run may be without a node before that is told to whoever begins it, ms. */

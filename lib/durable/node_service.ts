@@ -1,12 +1,51 @@
 // The service of a node: what is wished is handed over, and what is asked is learned first.
+import type { Words } from "../core/core.ts";
 import { newRunId } from "../journal/new_run.ts";
 import type { OwnRuns } from "../service/open_service.ts";
 import { busyRun } from "../service/runs/kept.ts";
-import type { RunHandle, Service, TalkHandle } from "../service/service.ts";
+import type { RunStageOptions } from "../service/runs/stage.ts";
+import type {
+  BeginTalk,
+  ResumeWishes,
+  RunHandle,
+  RunShows,
+  Service,
+  StartRun,
+  TalkHandle,
+} from "../service/service.ts";
 import { goOn } from "../service/start/resume.ts";
-import { conversationInput } from "../service/talks/agent.ts";
-import type { NodeTask, RunNodes } from "./durable.ts";
+import { type ConversationInput, conversationInput } from "../service/talks/agent.ts";
 import { isLacking } from "./refusal.ts";
+
+/** What is done with a run. */
+export type NodeTask =
+  | { readonly do: "start"; readonly request: StartRun }
+  | { readonly do: "resume"; readonly wishes: ResumeWishes }
+  | { readonly do: "begin"; readonly wish: BeginTalk }
+  | { readonly do: "say"; readonly words: Words };
+
+/** What is asked of all nodes. */
+export interface RunNodes {
+  /** Takes runs from now on. @param perform does a task here, or goes on with it */
+  open(
+    around: Pick<RunStageOptions, "registry" | "drain">,
+    perform: (run: string, task: NodeTask, isAgain: boolean) => Promise<RunHandle>,
+  ): Promise<void>;
+  /** Comes back when a node has it. @throws {ServiceError} as that node says */
+  hand(run: string, task: NodeTask, shows?: RunShows): Promise<RunHandle>;
+  /** What is known here of a run is what is kept; where another node has it, it is followed. */
+  learn(run: string): Promise<void>;
+  /** Keeps a run that was made of another one here. */
+  keepCopy(run: string): Promise<void>;
+  /** There is something of it here. */
+  knows(run: string): boolean;
+  /** It is removed everywhere. */
+  forget(run: string): Promise<void>;
+  /** The same of the list of all. */
+  learnAll(): Promise<void>;
+  /** Makes known here what conversations have left in their slots. */
+  learnSlots(scope: ConversationInput["scope"]): Promise<void>;
+}
 
 /** Takes runs from now on. Gives the service that asks all nodes. */
 export async function nodeService(

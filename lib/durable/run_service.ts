@@ -124,7 +124,7 @@ export function durableNode(
 
   function learn(run: string, { from, count: kept, commits }: KeptCommits): void {
     if (has(run)) return; // nobody knows more of it
-    const { count, size } = known.get(run) ?? NOTHING;
+    const { count } = known.get(run) ?? NOTHING;
     if (count < from) return; // it was forgotten since that was asked
     if (kept === 0 || kept < from) {
       if (count === from) relearn(run, commits); // it was removed, or the last one was lost on its way
@@ -132,27 +132,33 @@ export function durableNode(
     }
     const news = commits.slice(count - from);
     for (const writes of news) writeAgain(store, writes);
-    know(run, { count: count + news.length, size: size + sizeOf(news.flat()) });
+    know(run, news);
   }
 
-  function know(run: string, now: { readonly count: number; readonly size: number }): void {
-    knownSize += now.size - (known.get(run) ?? NOTHING).size;
+  /** These too are in the store. */
+  function know(run: string, news: readonly Writes[]): void {
+    const { count, size } = known.get(run) ?? NOTHING;
+    const more = sizeOf(news.flat());
+    knownSize += more;
     known.delete(run);
-    known.set(run, now);
+    known.set(run, { count: count + news.length, size: size + more });
     for (const [old, { size }] of known) {
       if (knownSize <= mostKnown) return;
-      if (size === 0 || old === run || has(old)) continue;
-      store.commit(() => store.removeRun(old));
-      known.set(old, NOTHING);
-      knownSize -= size;
+      if (size > 0 && old !== run && !has(old)) letGo(old);
     }
+  }
+
+  function letGo(run: string): void {
+    if (store.run(run) !== undefined) store.commit(() => store.removeRun(run));
+    knownSize -= (known.get(run) ?? NOTHING).size;
+    known.set(run, NOTHING);
   }
 
   /** In one go: whoever looks sees a whole run. */
   function relearn(run: string, commits: readonly Writes[]): void {
-    if (store.run(run) !== undefined) store.commit(() => store.removeRun(run));
+    letGo(run);
     for (const writes of commits) writeAgain(store, writes);
-    know(run, { count: commits.length, size: sizeOf(commits.flat()) });
+    know(run, commits);
   }
 
   /** @param past what is kept: this process has to write again what others have committed before it goes on, and all of it where it fails */
@@ -177,9 +183,9 @@ export function durableNode(
               earlier.lose();
               await earlier.ended;
             }
-            ctx.request().attemptCompletedSignal.throwIfAborted();
-            relearn(run, past);
             const { attemptCompletedSignal: signal } = ctx.request();
+            signal.throwIfAborted();
+            relearn(run, past);
             queue = begin({ run, task, isAgain: next > before, signal }, past);
           }
           const writes = await queue.next();
@@ -187,10 +193,7 @@ export function durableNode(
         });
         if (kept === null) break;
         past.push(kept.writes);
-        if (queue !== undefined) {
-          const { size } = known.get(run) ?? NOTHING;
-          know(run, { count: past.length, size: size + sizeOf(kept.writes) });
-        }
+        if (queue !== undefined) know(run, [kept.writes]);
         ctx.set(`commit ${next}`, kept.writes);
         const isOver = kept.writes.some(([method, row]) =>
           method === "putRun" && objectOrEmpty(row ?? null).status !== "running"
@@ -327,7 +330,7 @@ export function durableNode(
       try {
         const writes = copies.get(run) ?? [];
         await keep(writes);
-        know(run, { count: 1, size: sizeOf(writes) });
+        know(run, [writes]);
       } catch (error) {
         relearn(run, []);
         throw error;

@@ -4,11 +4,12 @@
  * @module
  */
 
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import { testProject } from "../_project.ts";
-import { pause } from "../_waiting.ts";
+import { pause, until } from "../_waiting.ts";
 import { PROJECT_ROOT } from "../_run.ts";
-import { balanced, freePort, type RestateServer, restateServer } from "./_restate.ts";
+import { balanced, freePort, queryRestate, type RestateServer, restateServer } from "./_restate.ts";
 
 /** A key that nodes have. */
 export const SECRET = "sk-durable-0123456789abcdef";
@@ -82,6 +83,31 @@ export async function cluster(
       await project[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The state of a run once it does not go on. */
+export async function over(node: Node | undefined, id: string): Promise<Answer["body"]> {
+  assert.ok(node);
+  let body: Answer["body"];
+  await until(async () => {
+    ({ body } = await node.get(`/v1/runs/${id}`));
+    return body.status !== "running";
+  }, 30_000);
+  return body;
+}
+
+/** The address of the node that has a run, once one has it. */
+export async function holderOf(id: string, { admin }: RestateServer): Promise<string> {
+  let node: string | undefined;
+  await until(async () => {
+    const rows = await queryRestate(
+      admin,
+      `SELECT value_utf8 FROM state WHERE service_key = '${id}' AND key = 'run'`,
+    );
+    ({ node } = JSON.parse(String(rows[0]?.value_utf8 ?? "{}")));
+    return node !== undefined;
+  });
+  return node ?? assert.fail();
 }
 
 async function startNode(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { providerServer } from "../_provider_server.ts";
 import { until } from "../_waiting.ts";
-import { type Cluster, cluster, type Node } from "./_nodes.ts";
+import { type Cluster, cluster, type Node, over } from "./_nodes.ts";
 import { whyNot } from "./_restate.ts";
 
 const FILES = {
@@ -47,16 +47,6 @@ function lacking(
     assert.ok(first);
     await check(made, first);
   });
-}
-
-/** The state of a run once it does not go on. */
-async function over(node: Node, id: string) {
-  let body: Awaited<ReturnType<Node["get"]>>["body"];
-  await until(async () => {
-    ({ body } = await node.get(`/v1/runs/${id}`));
-    return body.status !== "running";
-  }, 30_000);
-  return body;
 }
 
 lacking("a run comes to one that has it", { size: 3, keyless: 2 }, async ({ nodes }, first) => {

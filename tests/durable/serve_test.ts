@@ -5,7 +5,7 @@ import { testProject } from "../_project.ts";
 import { orrery } from "../_run.ts";
 import { serveProject } from "../_served_project.ts";
 import { until } from "../_waiting.ts";
-import { type Cluster, cluster, type Node, SECRET } from "./_nodes.ts";
+import { type Cluster, cluster, holderOf, type Node, over, SECRET } from "./_nodes.ts";
 import { queryRestate, whyNot } from "./_restate.ts";
 
 const FILES = {
@@ -43,17 +43,6 @@ function onNodes(name: string, check: (cluster: Cluster, ...nodes: readonly Node
     await using made = await cluster(FILES);
     await check(made, ...made.nodes);
   });
-}
-
-/** The state of a run once it is over. */
-async function over(node: Node | undefined, id: string) {
-  assert.ok(node);
-  let body: Awaited<ReturnType<Node["get"]>>["body"];
-  await until(async () => {
-    ({ body } = await node.get(`/v1/runs/${id}`));
-    return body.status !== "running";
-  }, 30_000);
-  return body;
 }
 
 /** All events of a run, as a follower hears them; one that is cut off goes on where it was. */
@@ -301,8 +290,7 @@ Deno.test("nodes on Restate: a run that keeps more than one message of Restate h
   assert.ok(one && other);
   const { body: { id } } = await one.post("/v1/runs", { file: "large.calls" });
   await until(async () => (await other.get(`/v1/runs/${id}`)).body.steps === texts.length + 1);
-  const rows = await queryRestate(made.restate.admin, "SELECT value_utf8 FROM state WHERE key = 'run'");
-  const { node: holder } = JSON.parse(String(rows[0]?.value_utf8));
+  const holder = await holderOf(id, made.restate);
   await made.nodes.find(({ address }) => address === holder)?.killAndRestart();
   for (const node of made.nodes) {
     await over(node, id);

@@ -1,9 +1,8 @@
 // The page of one node, while another one has the run.
 
 import assert from "node:assert/strict";
-import { cluster } from "../durable/_nodes.ts";
-import { queryRestate, whyNot } from "../durable/_restate.ts";
-import { until } from "../_waiting.ts";
+import { cluster, holderOf } from "../durable/_nodes.ts";
+import { whyNot } from "../durable/_restate.ts";
 import { pageTest } from "./_browser.ts";
 import { stands } from "./_runs.ts";
 
@@ -16,15 +15,7 @@ pageTest("page: a node shows the run of another one while it goes on", {}, async
     "count.md": "# Count\n\n@llm\nprompt: Count\n",
   });
   const { body: { id } } = await made.nodes[0]?.post("/v1/runs", { file: "count.md" }) ?? assert.fail();
-  let holder: unknown;
-  await until(async () => {
-    const rows = await queryRestate(
-      made.restate.admin,
-      `SELECT value_utf8 FROM state WHERE service_key = '${id}' AND key = 'run'`,
-    );
-    holder = JSON.parse(String(rows[0]?.value_utf8 ?? "{}")).node;
-    return holder !== undefined;
-  });
+  const holder = await holderOf(id, made.restate);
   const other = made.nodes.find(({ address }) => address !== holder);
   await using tab = await open(`${other?.origin}/runs/${id}`);
   await tab.until("document.body.textContent.includes('one two')");
